@@ -1,0 +1,13 @@
+//! The algorithms of nominym, without Python: taxonomies, semantic distances and semantic statistics.
+//!
+//! Everything here works on `u32` codes. A column is coded once, outside; distances, sums and searches are per
+//! category, and each record is touched a constant number of times.
+
+pub mod control;
+pub mod error;
+pub mod rng;
+pub mod stats;
+pub mod taxonomy;
+
+/// The code of a missing value in a coded column.
+pub const MISSING: u32 = u32::MAX;

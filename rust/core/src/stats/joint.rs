@@ -1,0 +1,120 @@
+//! How often values, and pairs of values, occur.
+
+use rayon::prelude::*;
+
+use crate::MISSING;
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+/// Records that one thread counts before it looks at the control handle.
+const CHUNK: usize = 1 << 18;
+
+/// Up to this many cells, counting into a full table is faster than sorting, and one table a thread is small.
+const DENSE: usize = 1 << 22;
+
+/// Pairs of values that occur, with their counts, ordered by both codes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Joint {
+    /// Code in the first column.
+    pub x: Vec<u32>,
+    /// Code in the second column.
+    pub y: Vec<u32>,
+    /// Records with this pair.
+    pub count: Vec<u64>,
+    /// Categories of the first and of the second column.
+    pub categories: (usize, usize),
+}
+
+impl Joint {
+    /// Counts the pairs of two columns; pairs with a missing value are left out.
+    ///
+    /// O(n) for up to four million possible pairs, O(n log n) beyond.
+    pub fn new(x: &[u32], y: &[u32], categories: (usize, usize), control: &Control) -> Result<Self> {
+        if x.len() != y.len() {
+            return Err(Error::Parameter(format!("columns of {} and {} records", x.len(), y.len())));
+        }
+        check(x, categories.0)?;
+        check(y, categories.1)?;
+        control.begin(x.len() as u64);
+        let (dx, dy) = categories;
+        let cell = |x: u32, y: u32| x as usize * dy + y as usize;
+        let known = |&(&x, &y): &(&u32, &u32)| x != MISSING && y != MISSING;
+        let chunks = || x.par_chunks(CHUNK).zip(y.par_chunks(CHUNK));
+        let cells: Vec<(u64, u64)> = if dx.saturating_mul(dy) <= DENSE {
+            let table = chunks()
+                .try_fold(
+                    || vec![0u64; dx * dy],
+                    |mut table, (x, y)| {
+                        x.iter().zip(y).filter(known).for_each(|(&x, &y)| table[cell(x, y)] += 1);
+                        control.advance(x.len() as u64).map(|()| table)
+                    },
+                )
+                .try_reduce(|| vec![0; dx * dy], |a, b| Ok(add(a, &b)))?;
+            let filled = table.into_iter().enumerate().filter(|&(_, count)| count > 0);
+            filled.map(|(cell, count)| (cell as u64, count)).collect()
+        } else {
+            let mut cells: Vec<u64> =
+                x.par_iter().zip(y).filter(known).map(|(&x, &y)| cell(x, y) as u64).collect();
+            control.check()?;
+            cells.par_sort_unstable();
+            control.advance(x.len() as u64)?;
+            cells.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+        };
+        Ok(Self {
+            x: cells.iter().map(|c| (c.0 / dy as u64) as u32).collect(),
+            y: cells.iter().map(|c| (c.0 % dy as u64) as u32).collect(),
+            count: cells.iter().map(|c| c.1).collect(),
+            categories,
+        })
+    }
+
+    /// A column against itself.
+    pub fn diagonal(counts: &[u64]) -> Self {
+        let x: Vec<u32> = (0..counts.len() as u32).filter(|&c| counts[c as usize] > 0).collect();
+        let count = x.iter().map(|&c| counts[c as usize]).collect();
+        Self { y: x.clone(), x, count, categories: (counts.len(), counts.len()) }
+    }
+
+    /// Records counted.
+    pub fn records(&self) -> u64 {
+        self.count.iter().sum()
+    }
+
+    /// Counts of the first column's and of the second column's values.
+    pub fn margins(&self) -> (Vec<u64>, Vec<u64>) {
+        let mut margins = (vec![0; self.categories.0], vec![0; self.categories.1]);
+        for ((&x, &y), &count) in self.x.iter().zip(&self.y).zip(&self.count) {
+            margins.0[x as usize] += count;
+            margins.1[y as usize] += count;
+        }
+        margins
+    }
+}
+
+/// Counts of a column's values; missing ones are left out.
+pub fn counts(codes: &[u32], categories: usize, control: &Control) -> Result<Vec<u64>> {
+    check(codes, categories)?;
+    control.begin(codes.len() as u64);
+    codes
+        .par_chunks(CHUNK.max(categories))
+        .try_fold(
+            || vec![0u64; categories],
+            |mut table, codes| {
+                codes.iter().filter(|&&c| c != MISSING).for_each(|&c| table[c as usize] += 1);
+                control.advance(codes.len() as u64).map(|()| table)
+            },
+        )
+        .try_reduce(|| vec![0; categories], |a, b| Ok(add(a, &b)))
+}
+
+fn add(mut a: Vec<u64>, b: &[u64]) -> Vec<u64> {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+    a
+}
+
+fn check(codes: &[u32], categories: usize) -> Result<()> {
+    match codes.par_iter().find_any(|&&c| c != MISSING && c as usize >= categories) {
+        Some(code) => Err(Error::Parameter(format!("code {code} in a column of {categories} categories"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,67 @@
+//! The part of a taxonomy that some values need: the values and all their subsumers.
+
+use super::graph::{Lists, Marks, Taxonomy};
+
+/// An upward closed part of a taxonomy, renumbered so that parents come before children.
+#[derive(Debug)]
+pub struct Closure {
+    /// Concept of each node.
+    pub concept: Vec<u32>,
+    /// Parents of each node, by node; in topological order, they are below the node's own number.
+    pub parents: Lists,
+    /// Depth of each node in the taxonomy.
+    pub depth: Vec<u32>,
+    node: Vec<u32>,
+}
+
+impl Closure {
+    /// The closure of some concepts. O(concepts in the taxonomy + links in the closure).
+    pub fn new(taxonomy: &Taxonomy, values: impl Iterator<Item = u32>) -> Self {
+        let mut inside = Marks::new(taxonomy.len());
+        let mut open: Vec<u32> = values.filter(|&v| inside.insert(v)).collect();
+        while let Some(c) = open.pop() {
+            open.extend(taxonomy.parents(c).iter().filter(|&&p| inside.insert(p)));
+        }
+        let concept: Vec<u32> = taxonomy.order().iter().copied().filter(|&c| inside.contains(c)).collect();
+        let mut node = vec![u32::MAX; taxonomy.len()];
+        for (i, &c) in concept.iter().enumerate() {
+            node[c as usize] = i as u32;
+        }
+        let mut parents = Lists::builder(concept.len(), concept.len());
+        for &c in &concept {
+            parents.push(taxonomy.parents(c).iter().map(|&p| node[p as usize]));
+        }
+        let depth = concept.iter().map(|&c| taxonomy.depth(c)).collect();
+        Self { concept, parents, depth, node }
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.concept.len()
+    }
+
+    /// Whether there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.concept.is_empty()
+    }
+
+    /// The node of a concept that is inside.
+    pub fn node(&self, concept: u32) -> u32 {
+        self.node[concept as usize]
+    }
+
+    /// Calls `visit(node, links)` for a node and all its subsumers with the shortest upward path, nearest first.
+    pub fn climb(&self, start: u32, marks: &mut Marks, queue: &mut Vec<(u32, u32)>, mut visit: impl FnMut(u32, u32)) {
+        marks.clear();
+        queue.clear();
+        marks.insert(start);
+        queue.push((start, 0));
+        let mut next = 0;
+        while next < queue.len() {
+            let (node, links) = queue[next];
+            next += 1;
+            visit(node, links);
+            queue.extend(self.parents.of(node as usize).iter().filter(|&&p| marks.insert(p)).map(|&p| (p, links + 1)));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Matrices, sums and pairs of distances.
+
+use rayon::prelude::*;
+
+use super::graph::Taxonomy;
+use super::measure::Measure;
+use super::sweep::{Cell, LANES, Rows};
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+/// Fills `out` with the distances of all pairs of `values`, row after row. O(values · links above them / 32).
+pub fn matrix<F: Cell>(
+    taxonomy: &Taxonomy,
+    values: &[u32],
+    measure: &Measure,
+    out: &mut [F],
+    control: &Control,
+) -> Result<()> {
+    let d = values.len();
+    if out.len() != d * d {
+        return Err(Error::Parameter(format!("room for {} cells, but {d} values have {}", out.len(), d * d)));
+    }
+    if d == 0 {
+        return Ok(());
+    }
+    let rows = Rows::new(taxonomy, values, values, measure);
+    control.begin(d as u64);
+    out.par_chunks_mut(LANES * d).enumerate().try_for_each(|(block, cells)| {
+        rows.fill(block * LANES, cells);
+        control.advance((cells.len() / d) as u64)
+    })
+}
+
+/// The distance from one concept to each of `targets`.
+pub fn row(taxonomy: &Taxonomy, source: u32, targets: &[u32], measure: &Measure) -> Vec<f64> {
+    let mut out = vec![0.0; targets.len()];
+    Rows::new(taxonomy, &[source], targets, measure).fill(0, &mut out);
+    out
+}
+
+/// The distance of each pair `(a[i], b[i])`. O(distinct a · (links / 32 + distinct b)), no matrix is kept.
+pub fn pairs(taxonomy: &Taxonomy, a: &[u32], b: &[u32], measure: &Measure, control: &Control) -> Result<Vec<f64>> {
+    let distinct = |concepts: &[u32]| {
+        let mut list = concepts.to_vec();
+        list.sort_unstable();
+        list.dedup();
+        list
+    };
+    let (sources, targets) = (distinct(a), distinct(b));
+    let place = |list: &[u32], c: u32| list.partition_point(|&x| x < c);
+    let mut asked: Vec<(u32, u32, u32)> = (0..a.len())
+        .map(|i| (place(&sources, a[i]) as u32, place(&targets, b[i]) as u32, i as u32))
+        .collect();
+    asked.sort_unstable();
+    let rows = Rows::<f64>::new(taxonomy, &sources, &targets, measure);
+    control.begin(asked.len() as u64);
+    let blocks: Vec<_> = asked.chunk_by(|x, y| x.0 as usize / LANES == y.0 as usize / LANES).collect();
+    let found: Result<Vec<Vec<f64>>> = blocks
+        .par_iter()
+        .map_init(Vec::new, |cells: &mut Vec<f64>, block| {
+            let first = block[0].0 as usize / LANES * LANES;
+            let lanes = LANES.min(sources.len() - first);
+            cells.resize(lanes * targets.len(), 0.0);
+            rows.fill(first, cells);
+            control.advance(block.len() as u64)?;
+            Ok(block.iter().map(|&(s, t, _)| cells[(s as usize - first) * targets.len() + t as usize]).collect())
+        })
+        .collect();
+    let mut out = vec![0.0; a.len()];
+    for (&(_, _, i), distance) in asked.iter().zip(found?.into_iter().flatten()) {
+        out[i as usize] = distance;
+    }
+    Ok(out)
+}
+
+/// For every concept of the taxonomy, the sum of its distances to `values`, each taken `counts` times.
+#[derive(Debug)]
+pub struct Sums {
+    /// In units of `unit`: integers, so that neither threads nor the order of addition can change a tie.
+    fixed: Vec<u128>,
+    unit: f64,
+    records: u128,
+}
+
+impl Sums {
+    /// O(values · (links / 32 + concepts)) time; O(concepts) memory per thread.
+    pub fn new(
+        taxonomy: &Taxonomy,
+        values: &[u32],
+        counts: &[u64],
+        measure: &Measure,
+        control: &Control,
+    ) -> Result<Self> {
+        let largest = measure.max(taxonomy.max_depth()).max(1.0);
+        // As fine as a float resolves the largest distance; finer digits would be noise.
+        let scale = 2f64.powi(52 - largest.log2().ceil() as i32);
+        let targets: Vec<u32> = (0..taxonomy.len() as u32).collect();
+        let rows = Rows::<f64>::new(taxonomy, values, &targets, measure);
+        let width = targets.len();
+        control.begin(values.len() as u64);
+        let none = || vec![0u128; width];
+        let fixed = counts
+            .par_chunks(LANES)
+            .enumerate()
+            .try_fold(
+                || (none(), Vec::new()),
+                |(mut sums, mut cells), (block, counts)| {
+                    cells.resize(counts.len() * width, 0.0);
+                    rows.fill(block * LANES, &mut cells);
+                    for (row, &count) in cells.chunks(width).zip(counts) {
+                        for (sum, &distance) in sums.iter_mut().zip(row) {
+                            *sum += u128::from(count) * u128::from((distance * scale).round() as u64);
+                        }
+                    }
+                    control.advance(counts.len() as u64)?;
+                    Ok((sums, cells))
+                },
+            )
+            .map(|folded| folded.map(|(sums, _)| sums))
+            .try_reduce(none, |mut a, b| {
+                a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+                Ok(a)
+            })?;
+        let records = counts.iter().map(|&c| u128::from(c)).sum();
+        Ok(Self { fixed, unit: 1.0 / scale, records })
+    }
+
+    /// The sum of one concept.
+    pub fn of(&self, concept: u32) -> f64 {
+        self.fixed[concept as usize] as f64 * self.unit
+    }
+
+    /// The concept with the smallest sum; equal sums: the lower index.
+    ///
+    /// A distance is less than one unit off (rounded as a float, then to the unit), so equal sums differ by less
+    /// than two units a record. Sums that really differ do so by far more: they are fractions with denominators
+    /// of the size of the taxonomy's depth.
+    pub fn smallest(&self) -> u32 {
+        let least = self.fixed.iter().min().copied().unwrap_or(0);
+        self.fixed.iter().position(|&s| s - least <= 2 * self.records).unwrap_or(0) as u32
+    }
+}

@@ -1,0 +1,301 @@
+//! The structure of a taxonomy.
+
+use crate::error::{Error, Result};
+
+/// Lists of numbers, one per node, in two flat arrays.
+#[derive(Debug, Clone, Default)]
+pub struct Lists {
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    /// Groups `items` by `keys` (`items[i]` goes to list `keys[i]`), keeping their order.
+    pub fn group(n: usize, keys: impl Iterator<Item = u32> + Clone, items: impl Iterator<Item = u32>) -> Self {
+        let mut starts = vec![0u32; n + 1];
+        for key in keys.clone() {
+            starts[key as usize + 1] += 1;
+        }
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut grouped = vec![0; starts[n] as usize];
+        for (key, item) in keys.zip(items) {
+            let slot = &mut next[key as usize];
+            grouped[*slot as usize] = item;
+            *slot += 1;
+        }
+        Self { starts, items: grouped }
+    }
+
+    /// Starts an empty collection to which lists are [`Lists::push`]ed one after another.
+    pub fn builder(lists: usize, items: usize) -> Self {
+        let mut starts = Vec::with_capacity(lists + 1);
+        starts.push(0);
+        Self { starts, items: Vec::with_capacity(items) }
+    }
+
+    /// Appends one list.
+    pub fn push(&mut self, list: impl IntoIterator<Item = u32>) {
+        self.items.extend(list);
+        self.starts.push(self.items.len() as u32);
+    }
+
+    /// The list of node `i`.
+    #[inline]
+    pub fn of(&self, i: usize) -> &[u32] {
+        &self.items[self.starts[i] as usize..self.starts[i + 1] as usize]
+    }
+
+    /// Items in all lists.
+    pub fn total(&self) -> usize {
+        self.items.len()
+    }
+}
+
+/// Marks on nodes that are all wiped at once: a node is marked if it holds the current stamp.
+#[derive(Debug)]
+pub struct Marks {
+    stamp: u32,
+    of: Vec<u32>,
+}
+
+impl Marks {
+    /// No node marked.
+    pub fn new(n: usize) -> Self {
+        Self { stamp: 1, of: vec![0; n] }
+    }
+
+    /// Wipes all marks.
+    pub fn clear(&mut self) {
+        if self.stamp == u32::MAX {
+            self.of.fill(0);
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+    }
+
+    /// Marks a node; true if it was not marked before.
+    #[inline]
+    pub fn insert(&mut self, node: u32) -> bool {
+        let new = self.of[node as usize] != self.stamp;
+        self.of[node as usize] = self.stamp;
+        new
+    }
+
+    /// Whether a node is marked.
+    #[inline]
+    pub fn contains(&self, node: u32) -> bool {
+        self.of[node as usize] == self.stamp
+    }
+}
+
+/// A directed acyclic graph of concepts `0..len()` with one root.
+///
+/// Concepts are numbered in the order of their ids, so "ties by id" is "the lower index wins" everywhere below.
+#[derive(Debug, Clone)]
+pub struct Taxonomy {
+    parents: Lists,
+    children: Lists,
+    order: Vec<u32>,
+    depth: Vec<u32>,
+    root: u32,
+}
+
+impl Taxonomy {
+    /// Builds a taxonomy of `n` concepts from is-a links (`child[i]` is a `parent[i]`); repeated links count once.
+    ///
+    /// O(n + links). Fails on a circle (naming it), on several roots (listing them) and on no concept at all.
+    pub fn new(n: usize, child: &[u32], parent: &[u32]) -> Result<Self> {
+        if n == 0 {
+            return Err(Error::Empty);
+        }
+        if child.len() != parent.len() {
+            return Err(Error::Parameter(format!("{} children but {} parents", child.len(), parent.len())));
+        }
+        if let Some(node) = child.iter().chain(parent).find(|&&c| c as usize >= n) {
+            return Err(Error::Parameter(format!("link to concept {node}, but there are {n}")));
+        }
+        let given = Lists::group(n, child.iter().copied(), parent.iter().copied());
+        let mut parents = Lists::builder(n, given.total());
+        let mut seen = Marks::new(n);
+        for c in 0..n {
+            seen.clear();
+            parents.push(given.of(c).iter().copied().filter(|&p| seen.insert(p)));
+        }
+        let links = || (0..n).flat_map(|c| parents.of(c).iter().map(move |&p| (c as u32, p)));
+        let children = Lists::group(n, links().map(|l| l.1), links().map(|l| l.0));
+        let order = topological(&parents, &children)?;
+        let roots: Vec<u32> = (0..n as u32).filter(|&c| parents.of(c as usize).is_empty()).collect();
+        let [root] = roots[..] else { return Err(Error::Roots(roots)) };
+        let mut depth = vec![1u32; n];
+        for &c in &order {
+            let above = parents.of(c as usize).iter().map(|&p| depth[p as usize]).max();
+            depth[c as usize] = above.map_or(1, |d| d + 1);
+        }
+        Ok(Self { parents, children, order, depth, root })
+    }
+
+    /// Number of concepts.
+    pub fn len(&self) -> usize {
+        self.depth.len()
+    }
+
+    /// Never true: a taxonomy has a root.
+    pub fn is_empty(&self) -> bool {
+        self.depth.is_empty()
+    }
+
+    /// The concept above all others.
+    pub fn root(&self) -> u32 {
+        self.root
+    }
+
+    /// Number of is-a links.
+    pub fn links(&self) -> usize {
+        self.parents.total()
+    }
+
+    /// Direct parents, in the order in which the links were given.
+    pub fn parents(&self, c: u32) -> &[u32] {
+        self.parents.of(c as usize)
+    }
+
+    /// Direct children, by index.
+    pub fn children(&self, c: u32) -> &[u32] {
+        self.children.of(c as usize)
+    }
+
+    /// Nodes on the longest path from the root, the root's being 1.
+    pub fn depth(&self, c: u32) -> u32 {
+        self.depth[c as usize]
+    }
+
+    /// All depths.
+    pub fn depths(&self) -> &[u32] {
+        &self.depth
+    }
+
+    /// The greatest depth.
+    pub fn max_depth(&self) -> u32 {
+        self.depth.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Every concept after all its parents, subtrees kept together as far as possible.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Whether no concept has several parents.
+    pub fn is_tree(&self) -> bool {
+        self.links() + 1 == self.len()
+    }
+
+    /// `start` and everything reachable over `step`, each once, nearest first, with the number of links.
+    fn reach(&self, start: u32, step: &Lists, marks: &mut Marks) -> Vec<(u32, u32)> {
+        marks.clear();
+        marks.insert(start);
+        let mut found = vec![(start, 0)];
+        let mut next = 0;
+        while next < found.len() {
+            let (c, links) = found[next];
+            next += 1;
+            found.extend(step.of(c as usize).iter().filter(|&&x| marks.insert(x)).map(|&x| (x, links + 1)));
+        }
+        found
+    }
+
+    /// Subsumers of `c`, itself first, with the number of links on the shortest upward path.
+    pub fn subsumers(&self, c: u32, marks: &mut Marks) -> Vec<(u32, u32)> {
+        self.reach(c, &self.parents, marks)
+    }
+
+    /// `c` and all its descendants, by index.
+    pub fn subtree(&self, c: u32) -> Vec<u32> {
+        let mut nodes: Vec<u32> =
+            self.reach(c, &self.children, &mut Marks::new(self.len())).into_iter().map(|x| x.0).collect();
+        nodes.sort_unstable();
+        nodes
+    }
+
+    /// Least common subsumer of a set: the common subsumer of greatest depth; ties: fewest descendants, then index.
+    pub fn lcs(&self, values: &[u32]) -> Result<u32> {
+        let mut distinct = values.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let Some((&first, rest)) = distinct.split_first() else {
+            return Err(Error::Parameter("the least common subsumer of no value is not defined".into()));
+        };
+        let mut marks = Marks::new(self.len());
+        let mut common: Vec<u32> = self.subsumers(first, &mut marks).into_iter().map(|x| x.0).collect();
+        for &value in rest {
+            if common.len() == 1 {
+                break;
+            }
+            self.subsumers(value, &mut marks);
+            common.retain(|&c| marks.contains(c));
+        }
+        let deepest = common.iter().map(|&c| self.depth(c)).max().unwrap_or(1);
+        common.retain(|&c| self.depth(c) == deepest);
+        if common.len() > 1 {
+            return Ok(common.into_iter().min_by_key(|&c| (self.subtree(c).len(), c)).unwrap_or(self.root));
+        }
+        Ok(common[0])
+    }
+
+    /// The taxonomy below `root`, itself included, and the concepts it keeps (new index → old index).
+    pub fn restrict(&self, root: u32) -> Result<(Self, Vec<u32>)> {
+        let kept = self.subtree(root);
+        let mut new = vec![u32::MAX; self.len()];
+        for (i, &c) in kept.iter().enumerate() {
+            new[c as usize] = i as u32;
+        }
+        let mut child = Vec::new();
+        let mut parent = Vec::new();
+        for &c in kept.iter().filter(|&&c| c != root) {
+            for &p in self.parents(c).iter().filter(|&&p| new[p as usize] != u32::MAX) {
+                child.push(new[c as usize]);
+                parent.push(new[p as usize]);
+            }
+        }
+        Ok((Self::new(kept.len(), &child, &parent)?, kept))
+    }
+
+    /// The tree that keeps only the first parent of every concept.
+    pub fn first_parents(&self) -> Result<Self> {
+        let links = || (0..self.len() as u32).filter_map(|c| self.parents(c).first().map(|&p| (c, p)));
+        let (child, parent): (Vec<u32>, Vec<u32>) = links().unzip();
+        Self::new(self.len(), &child, &parent)
+    }
+}
+
+/// Depth-first topological order (a stack keeps subtrees together, which keeps parents in the cache), or the circle.
+fn topological(parents: &Lists, children: &Lists) -> Result<Vec<u32>> {
+    let n = parents.starts.len() - 1;
+    let mut waiting: Vec<u32> = (0..n).map(|c| parents.of(c).len() as u32).collect();
+    let mut ready: Vec<u32> = (0..n as u32).rev().filter(|&c| waiting[c as usize] == 0).collect();
+    let mut order = Vec::with_capacity(n);
+    while let Some(c) = ready.pop() {
+        order.push(c);
+        for &x in children.of(c as usize).iter().rev() {
+            waiting[x as usize] -= 1;
+            if waiting[x as usize] == 0 {
+                ready.push(x);
+            }
+        }
+    }
+    if order.len() == n {
+        return Ok(order);
+    }
+    // Every concept left has a parent that is left too: going up must come back to a concept already seen.
+    let mut position = vec![usize::MAX; n];
+    let mut walk = Vec::new();
+    let mut at = (0..n).find(|&c| waiting[c] > 0).unwrap_or(0);
+    while position[at] == usize::MAX {
+        position[at] = walk.len();
+        walk.push(at as u32);
+        at = parents.of(at).iter().map(|&p| p as usize).find(|&p| waiting[p] > 0).unwrap_or(at);
+    }
+    Err(Error::Cycle(walk.split_off(position[at])))
+}

@@ -1,0 +1,97 @@
+//! Runs core work away from the interpreter: other Python threads go on, Ctrl-C is seen, progress is told.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use nominym_core::control::Control;
+use nominym_core::error::Result;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::{exception, raise};
+
+/// How long the waiting thread sleeps between two looks at signals and progress.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Runs `work` on the thread pool, without the interpreter, and waits for it.
+///
+/// `progress` is called with (done, total) from the calling thread. A signal handler or a callback that raises stops
+/// the work; a panic becomes `InternalError`.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Control) -> Result<T> + Send,
+) -> PyResult<T> {
+    let progress = progress.map(|p| p.clone().unbind());
+    let pool = pool()?;
+    let control = Control::new();
+    let tell = |py: Python<'_>| -> PyResult<()> {
+        py.check_signals()?;
+        match &progress {
+            Some(callback) => callback.call1(py, control.progress()).map(|_| ()),
+            None => Ok(()),
+        }
+    };
+    let outcome = py.detach(|| {
+        let (send, receive) = sync_channel(1);
+        let control = &control;
+        pool.in_place_scope(|scope| {
+            scope.spawn(move |_| {
+                // The receiver outlives the scope, so sending cannot fail.
+                let _ = send.send(catch_unwind(AssertUnwindSafe(|| work(control))));
+            });
+            let mut raised = None;
+            loop {
+                match receive.recv_timeout(TICK) {
+                    Ok(outcome) => break raised.map_or(Ok(outcome), Err),
+                    Err(RecvTimeoutError::Timeout) if raised.is_none() => {
+                        if let Err(error) = Python::attach(tell) {
+                            control.stop();
+                            raised = Some(error);
+                        }
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => {
+                        break Err(raise("InternalError", "the work ended without a result", vec![]));
+                    }
+                }
+            }
+        })
+    })?;
+    match outcome {
+        Ok(Ok(result)) => {
+            tell(py)?;
+            Ok(result)
+        }
+        Ok(Err(error)) => Err(exception(&error)),
+        Err(panic) => Err(raise("InternalError", &format!("a defect in the core: {}", text(&*panic)), vec![])),
+    }
+}
+
+fn text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}
+
+/// The pool of this process. A forked child has none of its parent's threads and would wait for them for ever, so
+/// the pool is made anew where the process is not the one that made it.
+fn pool() -> PyResult<Arc<ThreadPool>> {
+    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let mut held = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some((owner, pool)) = &*held {
+        if *owner == process {
+            return Ok(pool.clone());
+        }
+        std::mem::forget(pool.clone());
+    }
+    let pool = ThreadPoolBuilder::new()
+        .build()
+        .map_err(|e| raise("InternalError", &format!("cannot start threads: {e}"), vec![]))?;
+    let pool = Arc::new(pool);
+    *held = Some((process, pool.clone()));
+    Ok(pool)
+}

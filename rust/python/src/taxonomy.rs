@@ -1,0 +1,240 @@
+//! Taxonomies by index; ids and labels stay on the Python side.
+
+use nominym_core::taxonomy::distance;
+use nominym_core::taxonomy::graph::Marks;
+use nominym_core::taxonomy::information::Information;
+use nominym_core::taxonomy::{Measure, Taxonomy};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadwriteArray2};
+use pyo3::prelude::*;
+
+use crate::control::run;
+use crate::error::{exception, raise};
+
+type Column<'py, T> = Bound<'py, PyArray1<T>>;
+type Concepts<'py> = PyReadonlyArray1<'py, u32>;
+
+/// The structure of a taxonomy: concepts are numbers, in the order of their ids.
+#[pyclass(frozen, module = "nominym._core")]
+pub struct Graph {
+    core: Taxonomy,
+}
+
+impl Graph {
+    pub fn core(&self) -> &Taxonomy {
+        &self.core
+    }
+
+    /// The concepts in an array, each checked to be one.
+    pub fn concepts<'a>(&self, array: &'a Concepts<'_>) -> PyResult<&'a [u32]> {
+        let concepts = array.as_slice()?;
+        concepts.iter().try_for_each(|&c| self.check(c))?;
+        Ok(concepts)
+    }
+
+    fn check(&self, concept: u32) -> PyResult<()> {
+        if (concept as usize) < self.core.len() {
+            return Ok(());
+        }
+        let message = format!("no concept {concept}: there are {}", self.core.len());
+        Err(raise("ParameterError", &message, vec![]))
+    }
+
+    fn measure(&self, name: &str, content: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Measure> {
+        let content = || {
+            let content = content.ok_or_else(|| {
+                raise("ParameterError", &format!("measure {name:?} needs information content"), vec![])
+            })?;
+            Information::given(&self.core, content.as_slice()?.to_vec()).map_err(|e| exception(&e))
+        };
+        Ok(match name {
+            "path" => Measure::Path,
+            "leacock-chodorow" => Measure::LeacockChodorow,
+            "wu-palmer" => Measure::WuPalmer,
+            "taxonomic-feature" => Measure::TaxonomicFeature,
+            "resnik" => Measure::Resnik(content()?),
+            "lin" => Measure::Lin(content()?),
+            "jiang-conrath" => Measure::JiangConrath(content()?),
+            _ => return Err(raise("ParameterError", &format!("there is no measure {name:?}"), vec![])),
+        })
+    }
+}
+
+#[pymethods]
+impl Graph {
+    #[new]
+    fn new(py: Python<'_>, n: usize, child: Concepts<'_>, parent: Concepts<'_>) -> PyResult<Self> {
+        let (child, parent) = (child.as_slice()?, parent.as_slice()?);
+        Ok(Self { core: run(py, None, |_| Taxonomy::new(n, child, parent))? })
+    }
+
+    fn __len__(&self) -> usize {
+        self.core.len()
+    }
+
+    #[getter]
+    fn root(&self) -> u32 {
+        self.core.root()
+    }
+
+    #[getter]
+    fn links(&self) -> usize {
+        self.core.links()
+    }
+
+    #[getter]
+    fn is_tree(&self) -> bool {
+        self.core.is_tree()
+    }
+
+    #[getter]
+    fn depths<'py>(&self, py: Python<'py>) -> Column<'py, u32> {
+        PyArray1::from_slice(py, self.core.depths())
+    }
+
+    fn parents<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<Column<'py, u32>> {
+        self.check(concept)?;
+        Ok(PyArray1::from_slice(py, self.core.parents(concept)))
+    }
+
+    fn children<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<Column<'py, u32>> {
+        self.check(concept)?;
+        Ok(PyArray1::from_slice(py, self.core.children(concept)))
+    }
+
+    /// The concept and everything above it, nearest first.
+    fn subsumers<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<Column<'py, u32>> {
+        self.check(concept)?;
+        let found = self.core.subsumers(concept, &mut Marks::new(self.core.len()));
+        Ok(found.into_iter().map(|x| x.0).collect::<Vec<u32>>().into_pyarray(py))
+    }
+
+    /// The concept and everything below it.
+    fn subtree<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<Column<'py, u32>> {
+        self.check(concept)?;
+        Ok(self.core.subtree(concept).into_pyarray(py))
+    }
+
+    fn lcs(&self, py: Python<'_>, concepts: Concepts<'_>) -> PyResult<u32> {
+        let concepts = self.concepts(&concepts)?;
+        run(py, None, |_| self.core.lcs(concepts))
+    }
+
+    /// The part below a concept, and the concepts it keeps.
+    fn restrict<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<(Self, Column<'py, u32>)> {
+        self.check(concept)?;
+        let (core, kept) = run(py, None, |_| self.core.restrict(concept))?;
+        Ok((Self { core }, kept.into_pyarray(py)))
+    }
+
+    /// The tree of first parents.
+    fn first_parents(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(Self { core: run(py, None, |_| self.core.first_parents())? })
+    }
+
+    /// All links, as children and parents in step; the parents of a child are in their order.
+    fn edges<'py>(&self, py: Python<'py>) -> (Column<'py, u32>, Column<'py, u32>) {
+        let links = (0..self.core.len() as u32).flat_map(|c| self.core.parents(c).iter().map(move |&p| (c, p)));
+        let (child, parent): (Vec<u32>, Vec<u32>) = links.unzip();
+        (child.into_pyarray(py), parent.into_pyarray(py))
+    }
+
+    /// Information content of every concept: "seco", "zhou" (with weight k), "sanchez", or "corpus" (with counts).
+    #[pyo3(signature = (kind, k=0.5, counts=None))]
+    fn information<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        k: f64,
+        counts: Option<PyReadonlyArray1<'py, f64>>,
+    ) -> PyResult<Column<'py, f64>> {
+        let counts = counts.as_ref().map(|c| c.as_slice()).transpose()?;
+        let found = run(py, None, |_| {
+            Ok(match (kind, counts) {
+                ("zhou", _) => Ok(Information::zhou(&self.core, k)?),
+                ("sanchez", _) => Ok(Information::sanchez(&self.core)),
+                ("corpus", Some(counts)) => Information::corpus(&self.core, counts),
+                _ => Ok(Information::seco(&self.core)),
+            })
+        })?;
+        let unused = |concept| raise("ParameterError", "a concept is never used", vec![concept]);
+        Ok(found.map_err(unused)?.of.into_pyarray(py))
+    }
+
+    /// Distances of pairs of concepts.
+    #[pyo3(signature = (a, b, measure, content=None, progress=None))]
+    fn pairs<'py>(
+        &self,
+        py: Python<'py>,
+        a: Concepts<'py>,
+        b: Concepts<'py>,
+        measure: &str,
+        content: Option<PyReadonlyArray1<'py, f64>>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Column<'py, f64>> {
+        let (a, b) = (self.concepts(&a)?, self.concepts(&b)?);
+        if a.len() != b.len() {
+            return Err(raise("ParameterError", "pairs need lists of one length", vec![]));
+        }
+        let measure = self.measure(measure, content.as_ref())?;
+        let found = run(py, progress, |control| distance::pairs(&self.core, a, b, &measure, control))?;
+        Ok(found.into_pyarray(py))
+    }
+
+    /// Fills a float32 matrix with the distances of all pairs of concepts.
+    #[pyo3(signature = (concepts, measure, out, content=None, progress=None))]
+    fn matrix32<'py>(
+        &self,
+        py: Python<'py>,
+        concepts: Concepts<'py>,
+        measure: &str,
+        mut out: PyReadwriteArray2<'py, f32>,
+        content: Option<PyReadonlyArray1<'py, f64>>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        let concepts = self.concepts(&concepts)?;
+        let measure = self.measure(measure, content.as_ref())?;
+        let out = out.as_slice_mut()?;
+        run(py, progress, |control| distance::matrix(&self.core, concepts, &measure, out, control))
+    }
+
+    /// Fills a float64 matrix with the distances of all pairs of concepts.
+    #[pyo3(signature = (concepts, measure, out, content=None, progress=None))]
+    fn matrix64<'py>(
+        &self,
+        py: Python<'py>,
+        concepts: Concepts<'py>,
+        measure: &str,
+        mut out: PyReadwriteArray2<'py, f64>,
+        content: Option<PyReadonlyArray1<'py, f64>>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        let concepts = self.concepts(&concepts)?;
+        let measure = self.measure(measure, content.as_ref())?;
+        let out = out.as_slice_mut()?;
+        run(py, progress, |control| distance::matrix(&self.core, concepts, &measure, out, control))
+    }
+
+    /// The concept with the smallest sum of distances to some concepts, each taken a number of times, and that sum.
+    #[pyo3(signature = (concepts, counts, measure, content=None, progress=None))]
+    fn mean<'py>(
+        &self,
+        py: Python<'py>,
+        concepts: Concepts<'py>,
+        counts: PyReadonlyArray1<'py, u64>,
+        measure: &str,
+        content: Option<PyReadonlyArray1<'py, f64>>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(u32, f64)> {
+        let concepts = self.concepts(&concepts)?;
+        let counts = counts.as_slice()?;
+        if counts.len() != concepts.len() {
+            return Err(raise("ParameterError", "one count for each concept is needed", vec![]));
+        }
+        let measure = self.measure(measure, content.as_ref())?;
+        run(py, progress, |control| {
+            let sums = distance::Sums::new(&self.core, concepts, counts, &measure, control)?;
+            let mean = sums.smallest();
+            Ok((mean, sums.of(mean)))
+        })
+    }
+}
