@@ -1,8 +1,7 @@
 """The vocabularies of the synthetic discharges: diagnoses (with several parents) and procedures (a tree).
 
-Both are composed from one list of body sites, so that a diagnosis and the procedures that treat it lie in the
-same place of their taxonomies. Nothing is taken from a published terminology. Codes count depth first, as the
-codes of real classifications do.
+Both are composed from one list of body sites, so that a diagnosis and its treatments have the same place in
+their taxonomies. Nothing is taken from a published terminology. Codes count depth first.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ BODY: dict[str, dict[str, str]] = {
     },
     "liver and pancreas": {
         "liver": "solid: left lobe of liver, right lobe of liver; vessel: hepatic vein, hepatic artery",
-        "bile tract": "hollow: gallbladder, cystic duct, common bile duct [upper bile duct / lower bile duct]",
+        "bile tract": "hollow: gallbladder, cystic duct, bile duct [upper bile duct / lower bile duct]",
         "pancreas": "solid: head of pancreas, body of pancreas, tail of pancreas; hollow: pancreatic duct",
     },
     "urinary system": {
@@ -101,10 +100,10 @@ BODY: dict[str, dict[str, str]] = {
         "arm joints": "joint: shoulder, elbow, wrist, finger joint",
         "leg joints": "joint: hip, knee, ankle, toe joint",
         "spine joints": "joint: neck joint, lumbar joint, sacroiliac joint",
-        "muscles": "muscle: rotator cuff, biceps, thigh muscle, calf muscle, Achilles tendon, back muscle",
+        "muscles": "muscle: shoulder cuff, biceps, thigh muscle, calf muscle, Achilles tendon, back muscle",
     },
     "skin": {
-        "skin of head and trunk": "skin: scalp, skin of face, skin of neck, skin of chest, skin of back, belly skin",
+        "skin of head and trunk": "skin: scalp, skin of face, skin of neck, skin of chest, skin of back",
         "skin of limbs": "skin: skin of arm, skin of hand, skin of finger, skin of leg, skin of foot",
     },
     "endocrine system": {
@@ -176,9 +175,8 @@ TISSUES: dict[str, str] = {
     "level": "Deficiency, Excess, Disturbance, Inborn defect | Monitoring, Substitution, Lowering",
 }
 
-# Forms -> "prefix" or "prefix: suffix, suffix": a prefixed form has the suffixed ones below it.
+# Forms -> "prefix" or "prefix: suffix, suffix", the suffixed forms below the prefixed one; "none" has none.
 FORMS: dict[str, str] = {
-    "none": "",
     "course": "Acute: with bleeding; Chronic: with scarring; Recurrent",
     "grade": "Mild; Moderate; Severe: with shock",
     "agent": "Bacterial: with sepsis, with resistance; Viral; Fungal",
@@ -211,32 +209,39 @@ class Vocabulary:
     system: NDArray[np.int32]
     """Number of the system by concept, in the order of ``BODY``; -1 outside the systems."""
 
+    @property
+    def size(self) -> int:
+        """Number of concepts that records can have: the sites and all below."""
+        return int((self.site >= 0).sum())
+
 
 @lru_cache(maxsize=1)
 def diagnoses() -> Vocabulary:
     """Return the diagnoses: a kind of disorder lies below a place of the body and below a mechanism."""
-    composer = _Composer("D", "Disorder")
+    composer = _Composer(
+        "D", "Disorder", {k: form for kinds in MECHANISMS.values() for k, form in kinds.items()}
+    )
     axis = {}
     for mechanism, kinds in MECHANISMS.items():
         parent = composer.add(mechanism, 0)
         axis |= {kind: composer.add(kind, parent) for kind in kinds}
-    forms = {kind: name for kinds in MECHANISMS.values() for kind, name in kinds.items()}
     befalls = {tissue: both.split(" | ")[0].split(", ") for tissue, both in TISSUES.items()}
-    return composer.compose("Disorder of {}", befalls, forms, axis)
+    return composer.compose("Disorder of {}", befalls, axis)
 
 
 @lru_cache(maxsize=1)
 def procedures() -> Vocabulary:
     """Return the procedures: a tree over the places of the body."""
     done = {tissue: both.split(" | ")[1].split(", ") for tissue, both in TISSUES.items()}
-    return _Composer("P", "Procedure").compose("Procedure for {}", done, ACTIONS, {})
+    return _Composer("P", "Procedure", ACTIONS).compose("Procedure for {}", done, {})
 
 
 class _Composer:
     """Collects the concepts of one vocabulary, depth first; concepts are numbers until the end."""
 
-    def __init__(self, letter: str, root: str) -> None:
+    def __init__(self, letter: str, root: str, forms: Mapping[str, str]) -> None:
         self.letter = letter
+        self.forms = forms
         self.labels: list[str] = []
         self.links: list[tuple[int, int]] = []
         self.places: list[tuple[int, int]] = []
@@ -250,9 +255,7 @@ class _Composer:
         self.places.append((self.site, self.system))
         return number
 
-    def compose(
-        self, wording: str, kinds: Mapping[str, list[str]], forms: Mapping[str, str], axis: Mapping[str, int]
-    ) -> Vocabulary:
+    def compose(self, wording: str, kinds: Mapping[str, list[str]], axis: Mapping[str, int]) -> Vocabulary:
         number = -1
         for self.system, (system, regions) in enumerate(BODY.items()):
             in_system = self.add(wording.format(system), 0)
@@ -261,13 +264,13 @@ class _Composer:
                 for tissue, name, parts in _sites(groups):
                     self.site = number = number + 1
                     site = self.add(wording.format(name), in_region)
-                    of_site = {kind: self.add_kind(kind, name, site, axis, forms) for kind in kinds[tissue]}
+                    of_site = {kind: self.add_kind(kind, name, site, axis) for kind in kinds[tissue]}
                     # What befalls a part befalls the whole; only the diagnoses have that second axis.
                     upper = of_site if axis else {}
                     for part in parts:
                         in_part = self.add(wording.format(part), site)
                         for kind in kinds[tissue]:
-                            self.add_kind(kind, part, in_part, upper, forms)
+                            self.add_kind(kind, part, in_part, upper)
                 self.site = -1
         ids = [f"{self.letter}{number:04}" for number in range(len(self.labels))]
         child, parent = ([ids[number] for number in ends] for ends in zip(*self.links, strict=True))
@@ -275,12 +278,10 @@ class _Composer:
         site_of, system_of = np.array(self.places, np.int32).T.copy()
         return Vocabulary(Concepts(ids, child, parent, labels, source="nominym.datasets"), site_of, system_of)
 
-    def add_kind(
-        self, kind: str, place: str, parent: int, upper: Mapping[str, int], forms: Mapping[str, str]
-    ) -> int:
+    def add_kind(self, kind: str, place: str, parent: int, upper: Mapping[str, int]) -> int:
         label = f"{kind} of {place}"
         number = self.add(label, parent, *([upper[kind]] if upper else []))
-        for form in filter(None, FORMS[forms[kind]].split("; ")):
+        for form in filter(None, FORMS.get(self.forms[kind], "").split("; ")):
             prefix, _, suffixes = form.partition(": ")
             name = f"{prefix} {label[0].lower()}{label[1:]}"
             above = self.add(name, number)

@@ -40,6 +40,13 @@ def require_concepts(concepts: Sized, path: StrPath, expected: str) -> None:
         raise FormatError(f"{os.fspath(path)} holds no concept: expected {expected}")
 
 
+def add_synonym(synonyms: dict[str, list[str]], concept: str, name: str) -> None:
+    """Note one more name of a concept, once and in order."""
+    names = synonyms.setdefault(concept, [])
+    if name not in names:
+        names.append(name)
+
+
 def read_bytes(path: StrPath) -> bytes:
     """Read a whole file; a folder in its place is a ``FormatError``."""
     if Path(path).is_dir():

@@ -10,7 +10,14 @@ import io
 import re
 
 from nominym.taxonomy.concepts import Concepts
-from nominym.taxonomy.read.files import StrPath, at_line, missing_extra, read_text, require_concepts
+from nominym.taxonomy.read.files import (
+    StrPath,
+    add_synonym,
+    at_line,
+    missing_extra,
+    read_text,
+    require_concepts,
+)
 
 # Published files break the syntax where it matters least, in the references of definitions, and fastobo
 # refuses the whole file for it (or panics, on comment lines). So it sees the clauses in use only. A clause
@@ -50,7 +57,7 @@ def read_obo(path: StrPath, *, encoding: str = "utf-8") -> Concepts:
     child: list[str] = []
     parent: list[str] = []
     labels: dict[str, str] = {}
-    synonyms: dict[str, dict[str, None]] = {}
+    synonyms: dict[str, list[str]] = {}
     try:
         # fastobo takes the end of the file for an error where the last line is not ended.
         for frame in fastobo.iter(io.BytesIO(f"{text}\n".encode()), ordered=True):
@@ -60,7 +67,6 @@ def read_obo(path: StrPath, *, encoding: str = "utf-8") -> Concepts:
                 continue
             concept = str(frame.id)
             ids.append(concept)
-            names: list[str] = []
             for clause in frame:
                 if isinstance(clause, fastobo.term.IsAClause):
                     child.append(concept)
@@ -68,20 +74,12 @@ def read_obo(path: StrPath, *, encoding: str = "utf-8") -> Concepts:
                 elif isinstance(clause, fastobo.term.NameClause):
                     labels.setdefault(concept, clause.name.strip())
                 elif isinstance(clause, fastobo.term.SynonymClause):
-                    names.append(clause.synonym.desc.strip())
+                    if name := clause.synonym.desc.strip():
+                        add_synonym(synonyms, concept, name)
                 elif isinstance(clause, fastobo.term.AltIdClause):
-                    names.append(str(clause.alt_id))
-            if names := [name for name in names if name]:
-                synonyms.setdefault(concept, {}).update(dict.fromkeys(names))
+                    add_synonym(synonyms, concept, str(clause.alt_id))
     except SyntaxError as error:
         problem = f"{error.msg} at {(error.text or '').strip()!r}; correct the line to OBO 1.4 syntax"
         raise at_line(path, error.lineno or 1, problem) from None
     require_concepts(ids, path, "[Term] frames that are not obsolete")
-    return Concepts(
-        ids=ids,
-        child=child,
-        parent=parent,
-        labels=labels,
-        synonyms={concept: list(texts) for concept, texts in synonyms.items()},
-        source=str(path),
-    )
+    return Concepts(ids=ids, child=child, parent=parent, labels=labels, synonyms=synonyms, source=str(path))

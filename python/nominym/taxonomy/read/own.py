@@ -58,7 +58,7 @@ def write_json(concepts: Concepts, path: StrPath) -> None:
     entries = (
         {key: value for key, value in row.items() if value not in (None, [])} for row in _rows(concepts)
     )
-    lines = (json.dumps(entry, ensure_ascii=False) for entry in entries)
+    lines = map(json.JSONEncoder(ensure_ascii=False).encode, entries)
     head = f'{{"format": "{NAME}", "version": {VERSION}, "concepts": [\n'
     with write_atomic(path) as file:
         file.write((head + ",\n".join(lines) + "\n]}\n").encode())
@@ -70,6 +70,9 @@ def read_json(path: StrPath) -> Concepts:
     require_concepts(text.strip(), path, f'an object with "format": "{NAME}"')
     try:
         content = json.loads(text, object_pairs_hook=_without_repeats)
+        if "\\u" in text:
+            # Escapes can spell half a character, which no other part of the library could take.
+            json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise at_line(path, error.lineno, f"{error.msg} (column {error.colno}); correct the JSON") from None
     except (ValueError, RecursionError) as error:
@@ -145,7 +148,10 @@ def _rows(concepts: Concepts) -> Iterator[dict[str, Any]]:
 def _pairs(table: pa.Table, column: str) -> tuple[list[str], list[str]]:
     """Unfold a list column into ids and items."""
     owners = table["id"].take(pc.list_parent_indices(table[column]))
-    return owners.to_pylist(), pc.list_flatten(table[column]).to_pylist()
+    items = pc.list_flatten(table[column])
+    if items.null_count:
+        raise pa.ArrowInvalid(f"a null within {column}")
+    return owners.to_pylist(), items.to_pylist()
 
 
 def _require_ours(path: StrPath, name: object, version: object) -> None:

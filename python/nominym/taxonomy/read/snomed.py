@@ -13,7 +13,14 @@ import pyarrow.csv as pa_csv
 
 from nominym.error import FormatError, ParameterError
 from nominym.taxonomy.concepts import Concepts
-from nominym.taxonomy.read.files import SAVE_AS_UTF8, StrPath, at_line, read_text, require_concepts
+from nominym.taxonomy.read.files import (
+    SAVE_AS_UTF8,
+    StrPath,
+    add_synonym,
+    at_line,
+    read_text,
+    require_concepts,
+)
 
 _IS_A = "116680003"
 _FULLY_SPECIFIED_NAME = "900000000000003001"
@@ -53,25 +60,25 @@ def read_snomed(path: StrPath, *, language: str = "en") -> Concepts:
         )
     )
     labels: dict[str, str] = {}
-    synonyms: dict[str, dict[str, None]] = {}
+    synonyms: dict[str, list[str]] = {}
     names = texts.filter(pc.equal(texts["typeId"], _FULLY_SPECIFIED_NAME))
     untagged = pc.replace_substring_regex(names["term"], r"\s*\([^()]*\)$", "")
     for concept, name, short in zip(
         names["conceptId"].to_pylist(), names["term"].to_pylist(), untagged.to_pylist(), strict=True
     ):
         if labels.setdefault(concept, name) != name:
-            synonyms.setdefault(concept, {})[name] = None
+            add_synonym(synonyms, concept, name)
         if short and short != name:
-            synonyms.setdefault(concept, {})[short] = None
+            add_synonym(synonyms, concept, short)
     others = texts.filter(pc.equal(texts["typeId"], _SYNONYM))
     for concept, term in zip(others["conceptId"].to_pylist(), others["term"].to_pylist(), strict=True):
-        synonyms.setdefault(concept, {})[term] = None
+        add_synonym(synonyms, concept, term)
     return Concepts(
         ids=ids,
         child=links["sourceId"].to_pylist(),
         parent=links["destinationId"].to_pylist(),
         labels=labels,
-        synonyms={concept: list(terms) for concept, terms in synonyms.items()},
+        synonyms=synonyms,
         source=str(path),
     )
 

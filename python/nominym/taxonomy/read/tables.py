@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import csv
 import io
-from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING
 
 from nominym.error import ParameterError
 from nominym.taxonomy.concepts import Concepts
-from nominym.taxonomy.read.files import StrPath, at_line, read_text, require_concepts
+from nominym.taxonomy.read.files import StrPath, add_synonym, at_line, read_text, require_concepts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-Rows: TypeAlias = list[tuple[int, list[str]]]
+    from collections.abc import Iterator, Mapping, Sequence
 
 # The comma comes last: it is the one that also occurs inside values.
 _DELIMITERS = "\t;|,"
@@ -60,26 +58,26 @@ def read_edges(
     (['dog', 'animal'], ['dog'], ['animal'], 'Dog')
     """
     rows = _read_rows(path, delimiter, encoding)
+    line, first = next(rows)
     asked = {"child": child, "parent": parent, "label": label, "synonym": synonym}
-    columns = _header(path, rows[0][1], asked)
+    columns = _header(path, first, asked)
     if columns is None:
-        columns = {"child": 0, "parent": 1}
-        if len(rows[0][1]) != 2:
+        if len(first) != 2:
             raise at_line(
                 path,
-                rows[0][0],
-                f"{len(rows[0][1])} columns, and no column names that tell child from parent; name them in "
-                "the first line and pass child= and parent=, or pass delimiter=",
+                line,
+                f"{len(first)} columns, and no column names that tell child from parent; name them in the "
+                "first line and pass child= and parent=, or pass delimiter=",
             )
-    else:
-        rows = rows[1:]
-        require_concepts(rows, path, "rows below the header")
+        columns = {"child": 0, "parent": 1}
+        rows = chain([(line, first)], rows)
 
     ids: dict[str, None] = {}
-    links: list[tuple[str, str]] = []
+    lowers: list[str] = []
+    uppers: list[str] = []
     labels: dict[str, str] = {}
     label_lines: dict[str, int] = {}
-    synonyms: dict[str, dict[str, None]] = {}
+    synonyms: dict[str, list[str]] = {}
     for line, row in rows:
         lower, upper = row[columns["child"]], row[columns["parent"]]
         if not lower.strip():
@@ -87,7 +85,8 @@ def read_edges(
         ids[lower] = None
         if upper.strip():
             ids[upper] = None
-            links.append((lower, upper))
+            lowers.append(lower)
+            uppers.append(upper)
         if "label" in columns and (text := row[columns["label"]]):
             if labels.setdefault(lower, text) != text:
                 raise at_line(
@@ -98,13 +97,14 @@ def read_edges(
                 )
             label_lines.setdefault(lower, line)
         if "synonym" in columns and (text := row[columns["synonym"]]):
-            synonyms.setdefault(lower, {})[text] = None
+            add_synonym(synonyms, lower, text)
+    require_concepts(ids, path, "rows below the header")
     return Concepts(
         ids=list(ids),
-        child=[lower for lower, _ in links],
-        parent=[upper for _, upper in links],
+        child=lowers,
+        parent=uppers,
         labels=labels,
-        synonyms={concept: list(texts) for concept, texts in synonyms.items()},
+        synonyms=synonyms,
         source=str(path),
     )
 
@@ -157,27 +157,27 @@ def detect_table(path: StrPath, options: Mapping[str, str]) -> str:
     return "arx" if len({row[-1] for row in sample}) == 1 else "edges"
 
 
-def _read_rows(path: StrPath, delimiter: str | None, encoding: str) -> Rows:
-    """Read all rows that are not blank, each with the line it starts in; all of one width."""
+def _read_rows(path: StrPath, delimiter: str | None, encoding: str) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows that are not blank, at least one, each with the line it starts in; all of one width."""
     text = read_text(path, encoding)
     require_concepts(text.strip(), path, "one is-a link a row")
     delimiter = _delimiter(text, delimiter)
     if delimiter is None:
         raise at_line(path, 1, "one column only; separate child and parent by , ; | or tab")
-    rows: Rows = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    line = 1
+    line, width, width_line = 1, 0, 0
     try:
         for row in reader:
             if row:
-                if rows and len(row) != len(rows[0][1]):
-                    problem = f"{len(row)} cells, but {len(rows[0][1])} in line {rows[0][0]}"
+                if not width:
+                    width, width_line = len(row), line
+                elif len(row) != width:
+                    problem = f"{len(row)} cells, but {width} in line {width_line}"
                     raise at_line(path, line, f"{problem}; quote cells that contain {delimiter!r}")
-                rows.append((line, row))
+                yield line, row
             line = reader.line_num + 1
     except csv.Error as error:
         raise at_line(path, line, f'{error}; write " inside a quoted cell as ""') from None
-    return rows
 
 
 def _delimiter(text: str, asked: str | None) -> str | None:

@@ -101,11 +101,11 @@ def _read_senses(folder: StrPath, part: str, encoding: str) -> dict[str, list[st
     senses: dict[str, list[str]] = {}
     for line, fields in _records(file, encoding):
         try:
-            count = int(fields[2])
-            complete = len(fields) == 6 + int(fields[3]) + count
+            offsets = fields[6 + int(fields[3]) :]
+            complete = len(offsets) == int(fields[2])
         except (IndexError, ValueError):
             complete = False
         if not complete:
             raise at_line(file, line, f"no index entry of wndb(5WN): {' '.join(fields)[:60]!r}")
-        senses[fields[0]] = fields[-count:]
+        senses[fields[0]] = offsets
     return senses

@@ -70,11 +70,11 @@ impl Edges {
     }
 }
 
-/// The taxonomic-feature distance from the sizes of both sets and of what they share.
+/// The taxonomic-feature distance from the number of all subsumers of two concepts and of those they share.
 #[inline]
-pub(super) fn feature(a: u32, b: u32, shared: u32) -> f64 {
-    let union = f64::from(a + b - shared);
-    ((union - f64::from(shared)) / union + 1.0).log2()
+pub(super) fn feature(all: u32, shared: u32) -> f64 {
+    let all = f64::from(all);
+    ((all - f64::from(shared)) / all + 1.0).log2()
 }
 
 /// The measures of information content; which formula, and the content of every concept.

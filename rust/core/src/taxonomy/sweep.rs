@@ -335,13 +335,16 @@ fn content_kernel<F: Cell>(closure: Closure, targets: Vec<u32>, content: Content
 ///
 /// What a node shares is what its first parent shares, plus itself and its subsumers that are not above the first
 /// parent. On a tree that is one addition per node; a second parent adds only what it brings anew.
-struct SharedSubsumers {
+struct SharedSubsumers<F> {
     closure: Closure,
     targets: Vec<u32>,
     /// Subsumers of a node, itself included, that its first parent does not have.
     own: Lists,
     /// Number of subsumers of each node, itself included.
     size: Vec<u32>,
+    /// Distances by shared and by all subsumers, `stride` of the latter; empty where it would be large.
+    table: Vec<F>,
+    stride: usize,
     pool: Pool<Counter>,
 }
 
@@ -352,7 +355,7 @@ struct Counter {
     queue: Vec<(u32, u32)>,
 }
 
-impl SharedSubsumers {
+impl<F: Cell> SharedSubsumers<F> {
     fn new(closure: Closure, targets: Vec<u32>) -> Self {
         let v = closure.len();
         let mut own = Lists::builder(v, 2 * v);
@@ -378,11 +381,17 @@ impl SharedSubsumers {
             size[node as usize] += new.len() as u32;
             own.push(new);
         }
-        Self { closure, targets, own, size, pool: Pool::new() }
+        let largest = size.iter().copied().max().unwrap_or(1);
+        let stride = 2 * largest as usize + 1;
+        let shared = if largest < 256 { 0..=largest } else { 1..=0 };
+        let table = shared.flat_map(|shared| {
+            (0..stride as u32).map(move |all| F::from_f64(if all == 0 { 0.0 } else { feature(all, shared) }))
+        });
+        Self { targets, own, size, table: table.collect(), stride, pool: Pool::new(), closure }
     }
 }
 
-impl<F: Cell> Kernel<F> for SharedSubsumers {
+impl<F: Cell> Kernel<F> for SharedSubsumers<F> {
     fn rows(&self, sources: &[u32], out: &mut [F]) {
         let v = self.closure.len();
         let make = || Counter {
@@ -412,7 +421,9 @@ impl<F: Cell> Kernel<F> for SharedSubsumers {
                     let cells = &mut out[lane * width + tile * TILE..][..targets.len()];
                     for (cell, &target) in cells.iter_mut().zip(targets) {
                         let shared = shared[target as usize][lane];
-                        *cell = F::from_f64(feature(size, self.size[target as usize], shared));
+                        let all = size + self.size[target as usize] - shared;
+                        let known = self.table.get(shared as usize * self.stride + all as usize);
+                        *cell = known.copied().unwrap_or_else(|| F::from_f64(feature(all, shared)));
                     }
                 }
             }

@@ -1,0 +1,292 @@
+"""Tables and columns of any library: coded once on the way in, given back in kind on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nominym._core import counts as count_codes
+from nominym.error import DataError, MissingValueError, ParameterError, UnknownColumnError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MISSING = np.uint32(2**32 - 1)
+"""The code of a missing value."""
+
+Missing = Literal["keep", "error"]
+"""What ``missing=`` takes: leave missing values in place and unused, or refuse them."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of nominal values as numbers: ``categories[codes[i]]`` is the value of record ``i``.
+
+    >>> column = code(["flu", "coma", None, "flu"])
+    >>> column.codes.tolist()[:2], column.categories, column.counts.tolist(), column.missing
+    ([0, 1], ('flu', 'coma'), [2, 1], 1)
+    """
+
+    codes: NDArray[np.uint32]
+    categories: tuple[Any, ...]
+    name: str | None = None
+
+    @cached_property
+    def counts(self) -> NDArray[np.uint64]:
+        """Records of each category."""
+        return count_codes(self.codes, len(self.categories))
+
+    @cached_property
+    def missing(self) -> int:
+        """Records without a value."""
+        return len(self.codes) - int(self.counts.sum())
+
+    def __len__(self) -> int:
+        """Count the records."""
+        return len(self.codes)
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a single value is missing: None, NaN, NaT or NA."""
+    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
+
+
+def is_frame(data: object) -> bool:
+    """Tell whether data have named columns that a ``Table`` can hold."""
+    return isinstance(data, pd.DataFrame | pa.Table | Mapping) or _is_polars(data, "DataFrame")
+
+
+def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Column:
+    """Code a column of any library, or a plain sequence; categories are in order of appearance.
+
+    Text, whole numbers, booleans and categoricals are taken. Floats are refused: ``250.0`` may stand for the concept
+    "250" or for "250.0", and long codes lose digits.
+    """
+    if missing not in ("keep", "error"):
+        raise ParameterError(f"missing={missing!r}: give 'keep' or 'error'")
+    if name is None and isinstance(values, pd.Series) and values.name is not None:
+        name = str(values.name)
+    where = f"column {name!r}" if name is not None else "values"
+    indices, dictionary = _encode(_to_arrow(values, where), where)
+    present = np.unique(indices[indices >= 0])
+    # Categoricals may list values that do not occur; they are no part of the sample.
+    if len(present) < len(dictionary):
+        renumber = np.full(len(dictionary) + 1, -1, dtype=np.int64)
+        renumber[present] = np.arange(len(present))
+        indices = renumber[indices]
+        dictionary = [dictionary[i] for i in present]
+    column = Column(indices.astype(np.uint32), tuple(dictionary), name)
+    if missing == "error" and column.missing:
+        first = int(np.flatnonzero(column.codes == MISSING)[0])
+        raise MissingValueError(
+            f"{where}: {column.missing:,} of {len(column):,} values are missing, the first in row {first}; "
+            "fill or drop them, or give missing='keep' to leave them as they are"
+        )
+    return column
+
+
+def code_together(given: Mapping[Any, Any], missing: Missing = "keep") -> list[Column]:
+    """Code columns of one table, and keep the records in which none is missing.
+
+    >>> [column.codes.tolist() for column in code_together({"x": ["a", "b", "a"], "y": ["c", None, "d"]})]
+    [[0, 0], [0, 1]]
+    """
+    columns = [code(values, str(name), missing) for name, values in given.items()]
+    if len({len(column) for column in columns}) > 1:
+        sizes = ", ".join(f"{column.name!r} has {len(column):,}" for column in columns)
+        raise DataError(f"columns of one table have the same number of records: {sizes}")
+    if any(column.missing for column in columns):
+        complete = np.logical_and.reduce([column.codes != MISSING for column in columns])
+        if not complete.any():
+            raise DataError(f"no record has a value in all of {', '.join(repr(c.name) for c in columns)}")
+        columns = [_kept(column, complete) for column in columns]
+    return columns
+
+
+def _kept(column: Column, rows: NDArray[np.bool_]) -> Column:
+    """Keep some records, and of the categories those that still occur."""
+    kept = Column(column.codes[rows], column.categories, column.name)
+    present = np.flatnonzero(kept.counts)
+    renumber = np.zeros(len(column.categories), dtype=np.uint32)
+    renumber[present] = np.arange(len(present), dtype=np.uint32)
+    return Column(renumber[kept.codes], tuple(column.categories[i] for i in present), column.name)
+
+
+def _to_arrow(values: Any, where: str) -> Any:
+    """Bring a column into Arrow without a Python loop where there is a way."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if _is_polars(values, "Series"):
+        return values.to_arrow()
+    if isinstance(values, str | bytes | Mapping) or is_frame(values):
+        raise DataError(f"{where}: a column of values is needed, not {type(values).__name__}")
+    if not isinstance(values, pd.Series | pd.Index | np.ndarray):
+        values = list(values)
+    elif np.ndim(values) != 1:
+        raise DataError(f"{where}: one column is needed, not an array of shape {np.shape(values)}")
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        # Mixed types (text and numbers in one object column): told apart by their text, as taxonomies do.
+        return pa.array([None if is_missing(v) else str(v) for v in values], type=pa.string())
+
+
+def _encode(array: Any, where: str) -> tuple[NDArray[np.int64], list[Any]]:
+    """Give positions in a list of distinct values, −1 where missing."""
+    if isinstance(array, pa.ChunkedArray):
+        array = array.unify_dictionaries().combine_chunks()
+    if not pa.types.is_dictionary(array.type):
+        if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
+            if array.null_count + int(pc.sum(pc.is_nan(array)).as_py() or 0) < len(array):
+                raise DataError(
+                    f"{where}: holds {array.type} numbers, but nominal values are needed; read the column as text "
+                    "(for example dtype=str) or as whole numbers"
+                )
+            array = pa.nulls(len(array), pa.string())
+        if pa.types.is_nested(array.type):
+            raise DataError(f"{where}: holds {array.type} values, but one nominal value per record is needed")
+        if pa.types.is_null(array.type):
+            array = array.cast(pa.string())
+        array = array.dictionary_encode()
+    indices = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return indices, array.dictionary.to_pylist()
+
+
+def _is_polars(data: object, kind: str) -> bool:
+    # Polars is an extra: looked for by name, so that it is never imported for those who do not use it.
+    cls = type(data)
+    return cls.__name__ == kind and cls.__module__.partition(".")[0] == "polars"
+
+
+class Table:
+    """A pandas or polars frame, an Arrow table or a mapping of columns, read and replaced column by column.
+
+    >>> table = Table({"diag": ["flu", "coma"], "age": [30, 60]})
+    >>> column = table.code("diag")
+    >>> table.replace({"diag": Column(column.codes[::-1], column.categories)})
+    {'diag': ['coma', 'flu'], 'age': [30, 60]}
+    """
+
+    def __init__(self, data: Any) -> None:
+        """Hold a table without copying it."""
+        if not is_frame(data):
+            raise DataError(
+                f"a pandas or polars DataFrame, a pyarrow Table or a mapping of columns is needed, "
+                f"not {type(data).__name__}"
+            )
+        self.data = data
+        self.names: list[Any] = list(data.column_names if isinstance(data, pa.Table) else data.keys())
+        for name in self.names:
+            if self.names.count(name) > 1:
+                raise DataError(f"column name {name!r} stands {self.names.count(name)} times; rename the columns")
+
+    def values(self, name: Any) -> Any:
+        """Give a column in its own library's form."""
+        if name not in self.names:
+            raise UnknownColumnError(f"there is no column {name!r}; there are {', '.join(map(repr, self.names))}")
+        return self.data[name]
+
+    def code(self, name: Any, missing: Missing = "keep") -> Column:
+        """Code a column."""
+        return code(self.values(name), str(name), missing)
+
+    def replace(self, changes: Mapping[Any, Column]) -> Any:
+        """Give a table of the same kind with some columns replaced; all else, index and types are as they were.
+
+        Missing cells stay exactly what they were (None, NaN, NA). A categorical type grows only by values that it
+        does not have.
+        """
+        new = {}
+        for name, column in changes.items():
+            old = self.values(name)
+            if len(column) != len(old):
+                raise DataError(f"column {name!r}: {len(column):,} new values for {len(old):,} records")
+            new[name] = _like(old, column)
+        data = self.data
+        if isinstance(data, pd.DataFrame):
+            data = data.copy(deep=False)
+            for name, values in new.items():
+                data[name] = values
+            return data
+        if isinstance(data, pa.Table):
+            for name, values in new.items():
+                place = data.column_names.index(name)
+                data = data.set_column(place, data.schema.field(place).with_type(values.type), values)
+            return data
+        if isinstance(data, Mapping):
+            return {name: new.get(name, data[name]) for name in self.names}
+        return data.with_columns(**new)
+
+
+def _like(old: Any, column: Column) -> Any:
+    """Turn a coded column into one like another: same library, same type, same missing cells."""
+    if isinstance(old, pd.Series):
+        return _like_pandas(old, column)
+    if isinstance(old, pa.ChunkedArray):
+        return pa.chunked_array([_like_arrow(old.type, column)])
+    if _is_polars(old, "Series"):
+        return _like_polars(old, column)
+    values = np.array(old, dtype=None if isinstance(old, np.ndarray) else object)
+    known = column.codes != MISSING
+    values[known] = _kinds(column)[column.codes[known]]
+    return values if isinstance(old, np.ndarray) else type(old)(values.tolist())
+
+
+def _kinds(column: Column) -> NDArray[np.object_]:
+    kinds = np.empty(len(column.categories), dtype=object)
+    kinds[:] = column.categories
+    return kinds
+
+
+def _grown(categories: Sequence[Any], column: Column) -> list[Any]:
+    return list(dict.fromkeys([*categories, *column.categories]))
+
+
+def _places(column: Column, categories: Sequence[Any]) -> NDArray[np.int64]:
+    """Positions of a column's values in a list that holds all its categories, −1 where missing."""
+    position = {value: i for i, value in enumerate(categories)}
+    of_code = np.array([position[value] for value in column.categories] + [-1], dtype=np.int64)
+    return of_code[np.minimum(column.codes, len(column.categories))]
+
+
+def _like_pandas(old: pd.Series[Any], column: Column) -> pd.Series[Any]:
+    if isinstance(old.dtype, pd.CategoricalDtype):
+        categories = _grown(old.cat.categories.tolist(), column)
+        # Without a new category the very type is kept, whatever its categories are made of.
+        same = len(categories) == len(old.cat.categories)
+        dtype = old.dtype if same else pd.CategoricalDtype(categories, bool(old.cat.ordered))
+        return pd.Series(
+            pd.Categorical.from_codes(_places(column, categories), dtype=dtype), index=old.index, name=old.name
+        )
+    values = old.array.copy()
+    known = column.codes != MISSING
+    kinds = pd.array(_kinds(column), dtype=old.dtype)
+    values[known] = kinds[column.codes[known]]
+    return pd.Series(values, index=old.index, name=old.name, dtype=old.dtype)
+
+
+def _like_arrow(kind: Any, column: Column) -> Any:
+    missing = column.codes == MISSING
+    if pa.types.is_dictionary(kind):
+        codes = pa.array(column.codes, mask=missing).cast(kind.index_type)
+        dictionary = pa.array(list(column.categories), type=kind.value_type)
+        return pa.DictionaryArray.from_arrays(codes, dictionary, ordered=kind.ordered)
+    return pa.array(list(column.categories), type=kind).take(pa.array(column.codes, mask=missing))
+
+
+def _like_polars(old: Any, column: Column) -> Any:
+    import polars as pl
+
+    dtype = old.dtype
+    if isinstance(dtype, pl.Enum):
+        dtype = pl.Enum(_grown(dtype.categories.to_list(), column))
+    kinds = pl.Series(old.name, list(column.categories), dtype=pl.String if dtype.is_(pl.Categorical) or isinstance(dtype, pl.Enum) else dtype)
+    codes = pl.from_arrow(pa.array(column.codes, mask=column.codes == MISSING))
+    return kinds.cast(dtype).gather(codes)

@@ -1,0 +1,44 @@
+"""Semantic statistics: exact at any number of records, because they are computed on categories.
+
+The semantic ones (``semantic``) are those of the thesis: mean and variance over a taxonomy, distance covariance and
+correlation, root mean square error. ``marginality`` maps hierarchical values to numbers.
+
+All take columns of any library or plain sequences; records with a missing value are left out (``missing="keep"``) or
+refused (``missing="error"``).
+"""
+
+from nominym.stats.marginality import (
+    marginality,
+    marginality_covariance,
+    marginality_covariance_matrix,
+    marginality_mean,
+    marginality_variance,
+    sse_distance,
+    var_h,
+)
+from nominym.stats.semantic import (
+    covariance_matrix,
+    distance_correlation,
+    distance_covariance,
+    distance_variance,
+    rmse,
+    semantic_mean,
+    semantic_variance,
+)
+
+__all__ = [
+    "covariance_matrix",
+    "distance_correlation",
+    "distance_covariance",
+    "distance_variance",
+    "marginality",
+    "marginality_covariance",
+    "marginality_covariance_matrix",
+    "marginality_mean",
+    "marginality_variance",
+    "rmse",
+    "semantic_mean",
+    "semantic_variance",
+    "sse_distance",
+    "var_h",
+]

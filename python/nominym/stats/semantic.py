@@ -1,0 +1,203 @@
+"""Statistics over semantic distances (Rodriguez-Garcia, Batet and Sánchez; thesis sections 4.4–4.6).
+
+Costs do not depend on the number of records once a column is coded. With ``d`` categories, ``V`` concepts and ``P``
+distinct pairs of values: mean and variance O(d·V), distance variance O(d²), distance covariance O(P·d).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nominym import _core
+from nominym.control import Progress, reporter
+from nominym.error import DataError
+from nominym.frame import Column, Missing, Table, code, code_together
+from nominym.taxonomy.measure import Measure
+from nominym.taxonomy.space import Semantics, Space
+
+
+def semantic_mean(
+    values: Any,
+    tax: Semantics,
+    *,
+    measure: str | Measure = "wu-palmer",
+    root: object = None,
+    missing: Missing = "keep",
+    progress: Progress = None,
+) -> str:
+    """Find the concept, of all below the values' least common subsumer, nearest to all values (4.18); ties by id.
+
+    >>> from nominym import Taxonomy
+    >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
+    >>> semantic_mean(["flu", "coma", "deep coma", "coma"], tax)
+    'coma'
+    """
+    space, _, mean = _centre(values, tax, measure, root, missing, progress)
+    return space.name(mean)
+
+
+def semantic_variance(
+    values: Any,
+    tax: Semantics,
+    *,
+    measure: str | Measure = "wu-palmer",
+    root: object = None,
+    missing: Missing = "keep",
+    progress: Progress = None,
+) -> float:
+    """Average the squared distances to the semantic mean (4.19)."""
+    space, column, mean = _centre(values, tax, measure, root, missing, progress)
+    places = space.places[0]
+    distances = space.pairs(places, np.full_like(places, mean))
+    counts = column.counts.astype(np.float64)
+    return math.fsum(counts * distances**2) / math.fsum(counts)
+
+
+def _centre(
+    values: Any, tax: Semantics, measure: str | Measure, root: object, missing: Missing, progress: Progress
+) -> tuple[Space, Column, int]:
+    column = code(values, missing=missing)
+    space = Space(tax, [column], measure, root)
+    return space, column, space.mean(space.places[0], column.counts, progress)
+
+
+def distance_covariance(
+    x: Any,
+    y: Any,
+    tax_x: Semantics,
+    tax_y: Semantics,
+    *,
+    measure: str | Measure = "wu-palmer",
+    root_x: object = None,
+    root_y: object = None,
+    missing: Missing = "keep",
+    progress: Progress = None,
+) -> float:
+    """Measure how the distances within two columns go together (4.23): ``sdCov``, never negative.
+
+    A negative sum, which distances that are not Euclidean can give, counts as 0.
+    """
+    columns = _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, measure, missing, progress)
+    return _covariance(*columns, progress)
+
+
+def distance_variance(
+    x: Any,
+    tax: Semantics,
+    *,
+    measure: str | Measure = "wu-palmer",
+    root: object = None,
+    missing: Missing = "keep",
+    progress: Progress = None,
+) -> float:
+    """Measure the distance covariance of a column with itself (4.25): ``sdVar``."""
+    (column,) = _attributes({"x": (x, tax, root)}, measure, missing, progress)
+    return _covariance(column, column, progress)
+
+
+def distance_correlation(
+    x: Any,
+    y: Any,
+    tax_x: Semantics,
+    tax_y: Semantics,
+    *,
+    measure: str | Measure = "wu-palmer",
+    root_x: object = None,
+    root_y: object = None,
+    missing: Missing = "keep",
+    progress: Progress = None,
+) -> float:
+    """Measure the association of two columns (4.24): ``sdCor``, 0 where a variance is 0.
+
+    Only records with both values are used, for the variances too.
+
+    >>> from nominym import Taxonomy
+    >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
+    >>> round(distance_correlation(["flu", "coma", "flu"], ["coma", "flu", "coma"], tax, tax), 6)
+    1.0
+    """
+    first, second = _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, measure, missing, progress)
+    spread = _covariance(first, first, progress) * _covariance(second, second, progress)
+    return _covariance(first, second, progress) / math.sqrt(spread) if spread > 0 else 0.0
+
+
+def covariance_matrix(
+    frame: Any,
+    taxonomies: Mapping[Any, Semantics],
+    *,
+    measure: str | Measure = "wu-palmer",
+    missing: Missing = "keep",
+    progress: Progress = None,
+) -> pd.DataFrame:
+    """Collect ``sdVar`` (diagonal) and ``sdCov`` of several columns; only records with all values are used."""
+    table = Table(frame)
+    given = {name: (table.values(name), tax, None) for name, tax in taxonomies.items()}
+    columns = _attributes(given, measure, missing, progress)
+    cells = np.diag([_covariance(column, column, progress) for column in columns])
+    for i, j in combinations(range(len(columns)), 2):
+        cells[i, j] = cells[j, i] = _covariance(columns[i], columns[j], progress)
+    return pd.DataFrame(cells, index=list(taxonomies), columns=list(taxonomies))
+
+
+class _Attribute:
+    """A column with the distances between its categories."""
+
+    def __init__(self, column: Column, space: Space, progress: Progress) -> None:
+        self.column = column
+        self.distances = space.matrix(space.places[0], progress)
+
+
+def _attributes(
+    given: Mapping[Any, tuple[Any, Semantics, object]], measure: str | Measure, missing: Missing, progress: Progress
+) -> list[_Attribute]:
+    columns = code_together({name: values for name, (values, _, _) in given.items()}, missing)
+    return [
+        _Attribute(column, Space(tax, [column], measure, root), progress)
+        for column, (_, tax, root) in zip(columns, given.values(), strict=True)
+    ]
+
+
+def _covariance(x: _Attribute, y: _Attribute, progress: Progress) -> float:
+    if x is y:
+        every = np.arange(len(x.column.categories), dtype=np.uint32)
+        pairs = every, every, x.column.counts
+    else:
+        sizes = len(x.column.categories), len(y.column.categories)
+        pairs = _core.joint(x.column.codes, y.column.codes, sizes)
+    with reporter(progress, "distance covariance") as report:
+        squared = _core.covariance_squared(*pairs, x.distances, y.distances, report)
+    return math.sqrt(max(squared, 0.0))
+
+
+def rmse(
+    before: Any,
+    after: Any,
+    tax: Semantics,
+    *,
+    measure: str | Measure = "wu-palmer",
+    root: object = None,
+    missing: Missing = "keep",
+    progress: Progress = None,
+) -> float:
+    """Average what masking did to a column: the root of the mean squared distance, record by record.
+
+    >>> from nominym import Taxonomy
+    >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness")])
+    >>> rmse(["flu", "coma"], ["coma", "flu"], tax)
+    0.5
+    """
+    old, new = code(before, "before", missing), code(after, "after", missing)
+    if len(old) != len(new):
+        raise DataError(f"before has {len(old):,} records and after {len(new):,}; give the same records")
+    space = Space(tax, [old, new], measure, root)
+    x, y, count = _core.joint(old.codes, new.codes, (len(old.categories), len(new.categories)))
+    if not len(count):
+        raise DataError("no record has a value both before and after")
+    distances = space.pairs(space.places[0][x], space.places[1][y], progress)
+    return math.sqrt(math.fsum(count * distances**2) / int(count.sum()))
