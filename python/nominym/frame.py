@@ -182,7 +182,8 @@ class Table:
                 f"not {type(data).__name__}"
             )
         self.data = data
-        self.names: list[Any] = list(data.column_names if isinstance(data, pa.Table) else data.keys())
+        named = data.column_names if isinstance(data, pa.Table) else data if isinstance(data, Mapping) else data.columns
+        self.names: list[Any] = list(named)
         for name in self.names:
             if self.names.count(name) > 1:
                 raise DataError(f"column name {name!r} stands {self.names.count(name)} times; rename the columns")

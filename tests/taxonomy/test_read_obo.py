@@ -73,8 +73,10 @@ def test_last_line_without_an_end(tmp_path: Path) -> None:
     assert read(tmp_path, "[Term]\nid: X:1\nname: thing").labels == {"X:1": "thing"}
 
 
-def test_clauses_that_run_over_lines(tmp_path: Path) -> None:
-    concepts = read(tmp_path, '[Term]\nid: X:1\ndef: "a \\\nid: X:2" []\nname: thing\n')
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_clauses_that_run_over_lines(tmp_path: Path, end: str) -> None:
+    text = '[Term]\nid: X:1\ndef: "a \\\nid: X:2" []\nname: thing\n'
+    concepts = read(tmp_path, text.replace("\n", end))
     assert (concepts.ids, concepts.labels) == (["X:1"], {"X:1": "thing"})
 
 

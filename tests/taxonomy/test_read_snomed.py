@@ -52,7 +52,7 @@ def release(tmp_path: Path) -> Path:
         DESCRIPTION,
         text("1", NAME, "SNOMED CT Concept (SNOMED RT+CTV3)"),
         text("2", NAME, "Asthma (finding) (disorder)"),
-        text("2", SYNONYM, 'The "wheeze'),
+        text("2", SYNONYM, '"Wheeze'),
         text("2", SYNONYM, "Asthma (finding)"),
         text("2", SYNONYM, "Old name", active="0"),
         text("2", "900000000000550004", "A definition"),
@@ -94,7 +94,7 @@ def test_active_rows(release: Path) -> None:
         "2": "Asthma (finding) (disorder)",
         "3": "NA",
     }
-    assert concepts.synonyms == {"1": ["SNOMED CT Concept"], "2": ["Asthma (finding)", 'The "wheeze']}
+    assert concepts.synonyms == {"1": ["SNOMED CT Concept"], "2": ["Asthma (finding)", '"Wheeze']}
 
 
 def test_language(release: Path) -> None:

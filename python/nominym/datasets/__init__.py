@@ -1,7 +1,14 @@
-"""Data to try nominym on: synthetic hospital discharges, and loaders for public data sets."""
+"""Data to try nominym on: synthetic hospital discharges, and loaders for public data sets.
+
+>>> import nominym as nym
+>>> frame, taxonomies = nym.datasets.discharges(**nym.datasets.SHAPES["srs-2"], seed=1)
+>>> frame.shape, frame["diagnosis"].nunique(), frame["procedure"].nunique()
+((1012, 6), 55, 94)
+"""
 
 from __future__ import annotations
 
 from nominym.datasets.discharges import SHAPES, Discharges, discharges
+from nominym.datasets.loaders import load_adult, load_diabetes, load_fimi, load_icd9
 
-__all__ = ["SHAPES", "Discharges", "discharges"]
+__all__ = ["SHAPES", "Discharges", "discharges", "load_adult", "load_diabetes", "load_fimi", "load_icd9"]

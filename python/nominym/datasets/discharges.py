@@ -124,8 +124,8 @@ def discharges(
     :param procedures: number of distinct procedures.
     :param secondary: number of distinct secondary diagnoses; None takes that of ``diagnoses``.
     :param skew: exponent of Zipf's law, which the frequencies of the categories follow; 0 makes them equal.
-    :param association: share of the records whose secondary diagnosis belongs to the same site of the body as
-        the principal one, and (other records) whose procedure does. The rest is drawn independently.
+    :param association: 0 to 1; share of the records whose secondary diagnosis is of the same site of the body
+        as the principal one, and likewise for the procedure. All other records are drawn independently.
     :param spread: above 0 to 1; number of sites that the categories come from, as share of the most possible.
         Few sites make categories of near meaning. Where they have too few concepts, others are added.
 
@@ -204,7 +204,7 @@ def _choose(
     places: int,
     lots: NDArray[np.float64],
 ) -> _Categories:
-    """Choose ``count`` concepts: the first ``places`` sites by turns, the next ones when those are used up."""
+    """Choose ``count`` concepts: the first ``places`` sites by turns, then the next ones."""
     concepts = np.flatnonzero(words.site >= 0)
     site = words.site[concepts]
     drawn = np.lexsort((lots, site))
@@ -247,12 +247,12 @@ def _codes(position: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[
     return codes
 
 
-def _column(codes: NDArray[np.int16], ids: list[str]) -> pd.Categorical:
+def _column(codes: NDArray[np.int16], ids: list[str]) -> Any:
     """Return a categorical of the ids that occur."""
     occurs = np.bincount(codes, minlength=len(ids)) > 0
     if not occurs.all():
         codes = (np.cumsum(occurs) - 1).astype(np.int16)[codes]
-    return pd.Categorical.from_codes(codes, [name for name, kept in zip(ids, occurs, strict=True) if kept])
+    return pd.Categorical.from_codes(codes, pd.Index(ids)[occurs])
 
 
 def _patients(codes: NDArray[np.int16], system: NDArray[np.int32], seed: int) -> dict[str, Any]:
@@ -268,8 +268,8 @@ def _patients(codes: NDArray[np.int16], system: NDArray[np.int32], seed: int) ->
     days = np.array([mean for _, _, mean in profiles])[codes] * _AGE_FACTOR[age]
     stay = 1 - np.log1p(-draw_uniform(len(codes), seed, _Stream.STAY)) * days
     return {
-        "age_group": pd.Categorical.from_codes(age, AGE_GROUPS, ordered=True),
-        "sex": pd.Categorical.from_codes(sex, SEXES),
+        "age_group": pd.Categorical.from_codes(age, pd.Index(AGE_GROUPS), ordered=True),
+        "sex": pd.Categorical.from_codes(sex, pd.Index(SEXES)),
         "length_of_stay": stay.astype(np.int32),
     }
 

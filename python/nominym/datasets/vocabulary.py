@@ -221,7 +221,7 @@ def diagnoses() -> Vocabulary:
     composer = _Composer(
         "D", "Disorder", {k: form for kinds in MECHANISMS.values() for k, form in kinds.items()}
     )
-    axis = {}
+    axis: dict[str, int] = {}
     for mechanism, kinds in MECHANISMS.items():
         parent = composer.add(mechanism, 0)
         axis |= {kind: composer.add(kind, parent) for kind in kinds}

@@ -34,9 +34,7 @@ def _as_tree(tax: Taxonomy, tree: Tree) -> Taxonomy:
     if tree is not None:
         return tax.to_tree(tree)
     if not tax.is_tree:
-        depths = tax.graph.depths
-        several = next(c for c in range(len(depths)) if len(tax.graph.parents(c)) > 1)
-        name = tax.ids[several]
+        name = next(c for c in tax if len(tax.parents(c)) > 1)
         raise TaxonomyError(
             f"marginality is defined on trees, but {name!r} has the parents {', '.join(map(repr, tax.parents(name)))}; "
             "give tree='first-parent' to keep the first parent of each concept"
@@ -50,8 +48,8 @@ class _Mapped:
     def __init__(self, column: Column, tax: Taxonomy, tree: Tree) -> None:
         self.column = column
         self.space = Space(_as_tree(tax, tree), [column])
-        restricted = self.space.taxonomy
-        assert restricted is not None  # only a DistanceMatrix has none, and _as_tree refuses it
+        restricted = self.space.semantics
+        assert isinstance(restricted, Taxonomy)  # _as_tree refuses anything else
         self._core = _core.Marginality(restricted.graph, self.space.counted(column, 0))
         self.of_category = self._core.of[self.space.places[0]]
 
@@ -101,7 +99,7 @@ def marginality_mean(
     places = mapped.space.places[0]
     # Places are in the order of ids.
     least = min(range(len(places)), key=lambda i: (mapped.of_category[i], places[i]))
-    return mapped.space.name(int(places[least])), float(mapped.of_category[least])
+    return mapped.space.names[places[least]], float(mapped.of_category[least])
 
 
 def marginality_variance(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "keep") -> float:

@@ -39,7 +39,7 @@ def semantic_mean(
     'coma'
     """
     space, _, mean = _centre(values, tax, measure, root, missing, progress)
-    return space.name(mean)
+    return space.names[mean]
 
 
 def semantic_variance(

@@ -54,7 +54,7 @@ class Taxonomy:
     ) -> None:
         """Not for callers: use ``from_edges``, ``from_concepts`` or ``nominym.read_taxonomy``."""
         self._graph = graph
-        self._ids = ids
+        self._ids = tuple(ids)
         self._labels = labels
         self._synonyms = synonyms
         self._names = Names(ids, labels, synonyms)
@@ -166,12 +166,17 @@ class Taxonomy:
         >>> Taxonomy.from_edges([("a", "top"), ("b", "top"), ("c", "a")]).restrict("a").ids
         ('a', 'c')
         """
-        concept = self.concept(root)
-        if concept == self._graph.root:
-            return self
-        graph, kept = self._graph.restrict(concept)
-        synonyms = {new: self._synonyms[old] for new, old in enumerate(kept.tolist()) if old in self._synonyms}
-        return Taxonomy(graph, [self._ids[i] for i in kept], [self._labels[i] for i in kept], synonyms)
+        return self.restrict_to(self.concept(root))[0]
+
+    def restrict_to(self, root: int) -> tuple[Taxonomy, NDArray[np.uint32]]:
+        """Do the same by position, and give the positions that are kept, in order."""
+        if root == self._graph.root:
+            return self, np.arange(len(self), dtype=np.uint32)
+        graph, kept = self._graph.restrict(root)
+        positions = kept.tolist()
+        synonyms = {new: self._synonyms[old] for new, old in enumerate(positions) if old in self._synonyms}
+        ids, labels = ([names[i] for i in positions] for names in (self._ids, self._labels))
+        return Taxonomy(graph, ids, labels, synonyms), kept
 
     def to_tree(self, tree: str = "first-parent") -> Taxonomy:
         """Give a tree: ``"first-parent"`` keeps the first parent of each concept, in the order of the file."""
@@ -205,7 +210,7 @@ class Taxonomy:
     @property
     def ids(self) -> tuple[str, ...]:
         """All ids, in order."""
-        return tuple(self._ids)
+        return self._ids
 
     @property
     def root(self) -> str:

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// Records that one thread counts before it looks at the control handle.
 const CHUNK: usize = 1 << 18;
 
-/// Up to this many cells, counting into a full table is faster than sorting, and one table a thread is small.
+/// Up to this many cells, one full table a thread is small; beyond, records are first grouped by their first value.
 const DENSE: usize = 1 << 22;
 
 /// Pairs of values that occur, with their counts, ordered by both codes.
@@ -28,7 +28,7 @@ pub struct Joint {
 impl Joint {
     /// Counts the pairs of two columns; pairs with a missing value are left out.
     ///
-    /// O(n) for up to four million possible pairs, O(n log n) beyond.
+    /// O(n + pairs that occur).
     pub fn new(x: &[u32], y: &[u32], categories: (usize, usize), control: &Control) -> Result<Self> {
         if x.len() != y.len() {
             return Err(Error::Parameter(format!("columns of {} and {} records", x.len(), y.len())));
@@ -53,12 +53,7 @@ impl Joint {
             let filled = table.into_iter().enumerate().filter(|&(_, count)| count > 0);
             filled.map(|(cell, count)| (cell as u64, count)).collect()
         } else {
-            let mut cells: Vec<u64> =
-                x.par_iter().zip(y).filter(known).map(|(&x, &y)| cell(x, y) as u64).collect();
-            control.check()?;
-            cells.par_sort_unstable();
-            control.advance(x.len() as u64)?;
-            cells.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+            grouped(x, y, categories, control)?
         };
         Ok(Self {
             x: cells.iter().map(|c| (c.0 / dy as u64) as u32).collect(),
@@ -89,6 +84,44 @@ impl Joint {
         }
         margins
     }
+}
+
+/// Counts pairs where a full table would be large: groups the records by their first value, then counts each group.
+fn grouped(x: &[u32], y: &[u32], (dx, dy): (usize, usize), control: &Control) -> Result<Vec<(u64, u64)>> {
+    let known = || x.iter().zip(y).filter(|&(&x, &y)| x != MISSING && y != MISSING);
+    let mut starts = vec![0usize; dx + 1];
+    known().for_each(|(&x, _)| starts[x as usize + 1] += 1);
+    for i in 0..dx {
+        starts[i + 1] += starts[i];
+    }
+    control.check()?;
+    let mut next = starts.clone();
+    let mut second = vec![0u32; starts[dx]];
+    for (&x, &y) in known() {
+        second[next[x as usize]] = y;
+        next[x as usize] += 1;
+    }
+    let groups: Result<Vec<Vec<(u64, u64)>>> = (0..dx)
+        .into_par_iter()
+        .map_init(
+            || vec![0u64; dy],
+            |table, x| {
+                let group = &second[starts[x]..starts[x + 1]];
+                let mut found: Vec<u32> = Vec::new();
+                for &y in group {
+                    if table[y as usize] == 0 {
+                        found.push(y);
+                    }
+                    table[y as usize] += 1;
+                }
+                found.sort_unstable();
+                control.advance(group.len() as u64)?;
+                let cell = |y: u32| (x * dy + y as usize) as u64;
+                Ok(found.into_iter().map(|y| (cell(y), std::mem::take(&mut table[y as usize]))).collect())
+            },
+        )
+        .collect();
+    Ok(groups?.concat())
 }
 
 /// Counts of a column's values; missing ones are left out.
