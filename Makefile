@@ -1,25 +1,56 @@
-# Everything runs in a virtual environment that these targets make and keep up to date themselves.
+# Each target sets up all it needs: a virtual environment, the compiled core, the packages.
 VENV ?= .venv
 PYTHON ?= python3
-BIN := $(VENV)/bin
-# One way to call an installed tool, whatever the shell has on its path.
-PY := $(BIN)/python
+PY := $(VENV)/bin/python
+CARGO ?= cargo
+EXTRAS := obo,icd,polars
 
 .DEFAULT_GOAL := help
+.PHONY: help build demo test lint format bench clean
 
-.PHONY: help
-help: ## Show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+help: ## Show what there is to make
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-$(VENV)/made:
+$(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --upgrade pip
+	$(PY) -m pip install --quiet --upgrade pip 'maturin>=1.9,<2'
 	touch $@
 
-$(VENV)/test: $(VENV)/made pyproject.toml
-	$(PY) -m pip install --quiet 'maturin>=1.9,<2'
+$(VENV)/.test: $(VENV)/.made pyproject.toml
+	$(PY) -m pip install --quiet --group test --group lint
 	touch $@
 
-.PHONY: build
-build: $(VENV)/test ## Compile in release mode and install into the virtual environment
-	. $(BIN)/activate && maturin develop --release --quiet
+$(VENV)/.bench: $(VENV)/.made pyproject.toml
+	$(PY) -m pip install --quiet --group test --group bench
+	touch $@
+
+build: $(VENV)/.made ## Compile in release mode and install into the virtual environment
+	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --release --quiet --extras $(EXTRAS)
+
+demo: build ## Show what nominym does, on synthetic hospital discharges
+	$(PY) examples/demo.py
+
+test: build $(VENV)/.test lint ## Run every check and every test
+	$(CARGO) test --release --quiet --package nominym-core
+	$(PY) -m pytest
+
+lint: build $(VENV)/.test ## Check style and types
+	$(CARGO) fmt --check
+	$(CARGO) clippy --release --quiet --all-targets -- --deny warnings
+	$(PY) -m ruff check --quiet
+	$(PY) -m ruff format --check --quiet
+	$(PY) -m mypy
+	$(PY) -m mypy.stubtest nominym._core
+
+format: $(VENV)/.test ## Bring all code into shape
+	$(CARGO) fmt
+	$(PY) -m ruff check --fix --quiet
+	$(PY) -m ruff format --quiet
+
+bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
+	$(PY) -m pytest benches --benchmark-only --benchmark-json=out/benchmarks.json
+	$(PY) benches/report.py out/benchmarks.json docs
+
+clean: ## Remove everything that was made
+	rm -rf $(VENV) target out
+	find python -name '*.so' -delete

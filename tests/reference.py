@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 from hypothesis import strategies as st
+
 from nominym import Measure, Taxonomy
 
 Edges = list[tuple[str, str]]
@@ -70,9 +71,7 @@ class Naive:
             return measure.k * seco(c) + (1 - measure.k) * level
 
         def sanchez(c: str) -> float:
-            return -math.log(
-                (self.leaves(c) / len(self.subsumers(c)) + 1) / (self.leaves(self.root) + 1)
-            )
+            return -math.log((self.leaves(c) / len(self.subsumers(c)) + 1) / (self.leaves(self.root) + 1))
 
         def corpus(c: str) -> float:
             assert not isinstance(measure.ic, str)
@@ -137,7 +136,12 @@ def all_measures(nodes: Sequence[str]) -> list[Measure]:
     """List every measure with every information content, counts of use included."""
     counts = {c: 1.0 + 3 * (i % 4) for i, c in enumerate(nodes)}
     edges = ["wu-palmer", "path", "leacock-chodorow", "taxonomic-feature"]
-    contents: list[dict[str, object]] = [{"ic": "seco"}, {"ic": "zhou", "k": 0.3}, {"ic": "sanchez"}, {"ic": counts}]
+    contents: list[dict[str, object]] = [
+        {"ic": "seco"},
+        {"ic": "zhou", "k": 0.3},
+        {"ic": "sanchez"},
+        {"ic": counts},
+    ]
     informed = product(["resnik", "lin", "jiang-conrath"], contents)
     return [Measure(name) for name in edges] + [Measure(name, **options) for name, options in informed]  # type: ignore[arg-type]
 

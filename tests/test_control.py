@@ -9,9 +9,10 @@ import sys
 import time
 from threading import Thread
 
-import nominym as nym
 import numpy as np
 import pytest
+
+import nominym as nym
 from nominym import _core, error
 
 TREE = nym.Taxonomy.from_edges([(f"{i:05}", f"{i // 2:05}") for i in range(1, 6000)])
@@ -112,6 +113,15 @@ def test_other_python_threads_go_on_meanwhile() -> None:
     assert during > 10
 
 
+def test_threads_can_be_set() -> None:
+    expected = TREE.distance_matrix(TREE.ids[:100])
+    for threads in (1, 3, None):
+        nym.set_threads(threads)
+        np.testing.assert_array_equal(TREE.distance_matrix(TREE.ids[:100]), expected)
+    with pytest.raises(error.ParameterError, match="threads=0"):
+        nym.set_threads(0)
+
+
 def _in_a_child(_: int) -> float:
     return float(TREE.distance_matrix()[1, 2])
 
@@ -148,8 +158,6 @@ def test_the_core_checks_what_it_is_given() -> None:
         lambda: _core.Marginality(graph, np.zeros(6000, np.uint64)),
         lambda: _core.Marginality(graph, np.ones(3, np.uint64)),
         lambda: _core.digits(graph, np.ones(3, np.uint64)),
-        lambda: _core.draw_categories(np.array([-1.0]), 2, 1, 0),
-        lambda: _core.draw_categories(np.zeros(2), 2, 1, 0),
     ):
         with pytest.raises(error.NominymError):
             call()

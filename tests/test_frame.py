@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
 from nominym import error
 from nominym.frame import MISSING, Column, Table, code
-from polars.testing import assert_frame_equal
 
 VALUES = ["flu", "coma", None, "flu", "gout"]
 
@@ -44,7 +45,11 @@ def test_every_kind_of_column_is_coded(values) -> None:
     assert decoded == VALUES
     assert column.codes.dtype == np.uint32
     assert column.missing == 1
-    assert dict(zip(column.categories, column.counts.tolist(), strict=True)) == {"flu": 2, "coma": 1, "gout": 1}
+    assert dict(zip(column.categories, column.counts.tolist(), strict=True)) == {
+        "flu": 2,
+        "coma": 1,
+        "gout": 1,
+    }
 
 
 @given(st.lists(st.none() | st.text(max_size=3) | st.integers(-5, 5) | st.booleans(), max_size=30))
@@ -82,7 +87,12 @@ FRAMES = {
             "int": pa.array([1, 2, 1], type=pa.int8()),
         }
     ),
-    "mapping": {"id": [7, 8, 9], "plain": ["a", None, "b"], "array": np.array([1, 2, 1]), "tuple": ("a", "b", "a")},
+    "mapping": {
+        "id": [7, 8, 9],
+        "plain": ["a", None, "b"],
+        "array": np.array([1, 2, 1]),
+        "tuple": ("a", "b", "a"),
+    },
 }
 
 
@@ -116,7 +126,10 @@ def test_only_the_asked_for_column_changes_and_the_caller_keeps_theirs(frame) ->
     swapped = Column(column.codes, column.categories[::-1])
     after = Table(table.replace({"plain": swapped}))
     plain = [None if c == MISSING else swapped.categories[c] for c in swapped.codes]
-    found = [None if v is None or v is pd.NA or v != v else getattr(v, "as_py", lambda v=v: v)() for v in after.values("plain")]
+    found = [
+        None if v is None or v is pd.NA or v != v else getattr(v, "as_py", lambda v=v: v)()
+        for v in after.values("plain")
+    ]
     assert found == plain
     assert found != before["plain"]
     assert after.names == table.names
@@ -155,10 +168,21 @@ def test_columns_that_are_not_nominal_are_refused(values, message: str) -> None:
 
 
 def test_all_missing_and_empty_columns_have_no_category() -> None:
-    for values in ([None, None], [float("nan")] * 2, pd.Series([None, None]), pa.nulls(2), np.array([np.nan, np.nan])):
+    for values in (
+        [None, None],
+        [float("nan")] * 2,
+        pd.Series([None, None]),
+        pa.nulls(2),
+        np.array([np.nan, np.nan]),
+    ):
         column = code(values)
         assert (column.categories, column.missing) == ((), 2)
-    for empty in ([], pd.Series([], dtype="category"), pl.Series([], dtype=pl.String), pa.chunked_array([], pa.string())):
+    for empty in (
+        [],
+        pd.Series([], dtype="category"),
+        pl.Series([], dtype=pl.String),
+        pa.chunked_array([], pa.string()),
+    ):
         assert len(code(empty)) == 0
 
 

@@ -7,6 +7,7 @@
 """
 
 from nominym import datasets, error, stats
+from nominym.control import set_threads
 from nominym.error import NominymError
 from nominym.taxonomy import CONTENTS, MEASURES, DistanceMatrix, Measure, Taxonomy, read_taxonomy
 
@@ -20,5 +21,6 @@ __all__ = [
     "datasets",
     "error",
     "read_taxonomy",
+    "set_threads",
     "stats",
 ]

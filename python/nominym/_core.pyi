@@ -4,6 +4,17 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Graph",
+    "Marginality",
+    "counts",
+    "covariance_squared",
+    "digits",
+    "draw_uniform",
+    "joint",
+    "set_threads",
+]
+
 _Concepts = NDArray[np.uint32]
 _Progress = Callable[[int, int], object] | None
 
@@ -83,7 +94,5 @@ def covariance_squared(
     progress: _Progress = None,
 ) -> float: ...
 def digits(graph: Graph, counts: NDArray[np.uint64]) -> tuple[int, int, list[tuple[int, int]]]: ...
-def draw_categories(
-    weights: NDArray[np.float64], n: int, seed: int | None, stream: int
-) -> NDArray[np.uint32]: ...
+def set_threads(threads: int) -> None: ...
 def draw_uniform(n: int, seed: int | None, stream: int) -> NDArray[np.float64]: ...

@@ -12,12 +12,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from nominym import _core
 from nominym.error import ParameterError
 
 Progress: TypeAlias = bool | Callable[[int, int], object] | None
 """What ``progress=`` takes."""
 
 _WIDTH = 30
+
+
+def set_threads(threads: int | None) -> None:
+    """Set how many threads all further calls use; None for one per core. Results do not depend on it.
+
+    >>> set_threads(1)
+    >>> set_threads(None)
+    """
+    if threads is not None and threads < 1:
+        raise ParameterError(f"threads={threads}: give a number of at least 1, or None for one per core")
+    _core.set_threads(threads or 0)
 
 
 @contextmanager

@@ -264,11 +264,13 @@ def _like_pandas(old: pd.Series[Any], column: Column) -> pd.Series[Any]:
         same = len(categories) == len(old.cat.categories)
         dtype = old.dtype if same else pd.CategoricalDtype(categories, bool(old.cat.ordered))
         return pd.Series(
-            pd.Categorical.from_codes(_places(column, categories), dtype=dtype), index=old.index, name=old.name
+            pd.Categorical.from_codes(_places(column, categories), dtype=dtype),
+            index=old.index,
+            name=old.name,
         )
     values = old.array.copy()
     known = column.codes != MISSING
-    kinds = pd.array(_kinds(column), dtype=old.dtype)
+    kinds = pd.Series(_kinds(column), dtype=old.dtype).array
     values[known] = kinds[column.codes[known]]
     return pd.Series(values, index=old.index, name=old.name, dtype=old.dtype)
 
@@ -288,6 +290,7 @@ def _like_polars(old: Any, column: Column) -> Any:
     dtype = old.dtype
     if isinstance(dtype, pl.Enum):
         dtype = pl.Enum(_grown(dtype.categories.to_list(), column))
-    kinds = pl.Series(old.name, list(column.categories), dtype=pl.String if dtype.is_(pl.Categorical) or isinstance(dtype, pl.Enum) else dtype)
-    codes = pl.from_arrow(pa.array(column.codes, mask=column.codes == MISSING))
-    return kinds.cast(dtype).gather(codes)
+    # Categorical types are made from text, the others from their own values.
+    made_of = pl.String if isinstance(dtype, pl.Enum | pl.Categorical) else dtype
+    kinds = pl.Series(old.name, list(column.categories), dtype=made_of).cast(dtype)
+    return kinds.gather(pl.Series(pa.array(column.codes, mask=column.codes == MISSING)))

@@ -178,9 +178,7 @@ def test_patients_fit_their_diagnosis():
     sample = discharges(100_000, seed=1, diagnoses=2000, spread=1.0)
     frame = sample.data
     words = vocabulary.diagnoses()
-    names = dict(
-        zip(words.concepts.ids, [list(vocabulary.BODY)[system] for system in words.system], strict=True)
-    )
+    names = dict(zip(words.concepts.ids, [list(vocabulary.BODY)[system] for system in words.system], strict=True))
     system = frame["diagnosis"].map(names).astype("str")
     assert set(frame.loc[system.isin(["childbearing", "female reproductive system"]), "sex"]) == {"female"}
     assert set(frame.loc[system == "male reproductive system", "sex"]) == {"male"}

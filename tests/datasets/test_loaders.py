@@ -10,9 +10,7 @@ from nominym import Taxonomy
 from nominym.datasets import load_adult, load_diabetes, load_fimi, load_icd9
 from nominym.error import FormatError, TaxonomyError
 
-ADULT = (
-    "{age}, Private, 1, Some-college, 10, Divorced, {job}, Unmarried, Black, Female, 0, 5, 38, ?, {income}\n"
-)
+ADULT = "{age}, Private, 1, Some-college, 10, Divorced, {job}, Unmarried, Black, Female, 0, 5, 38, ?, {income}\n"
 
 
 def write_adult(folder, data: str, test: str) -> None:
@@ -105,9 +103,7 @@ def test_diabetes_of_other_content(tmp_path, text, problem):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "damage", [b"plain text", gzip.compress(b"diag_1,diag_2,diag_3\n1,2,3\n" * 50)[:-20]]
-)
+@pytest.mark.parametrize("damage", [b"plain text", gzip.compress(b"diag_1,diag_2,diag_3\n1,2,3\n" * 50)[:-20]])
 def test_diabetes_in_a_damaged_archive(tmp_path, damage):
     path = tmp_path / "diabetic_data.csv.gz"
     path.write_bytes(damage)

@@ -7,11 +7,12 @@ import subprocess
 import sys
 
 import numpy as np
-import nominym as nym
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import nominym as nym
 from nominym import DistanceMatrix, Measure, Taxonomy, error, stats
 from reference import Edges, Naive, both, edge_lists, naive_sd_cov
 
@@ -168,7 +169,7 @@ import numpy as np
 from nominym import Taxonomy, stats, _core
 edges = [(f"{i:05}", f"{i // 3:05}") for i in range(1, 2000)]
 tax = Taxonomy.from_edges(edges)
-draws = [_core.draw_categories(np.ones(2000), 200_000, 5, s) for s in (0, 1)]
+draws = [(2000 * _core.draw_uniform(200_000, 5, s)).astype(int) for s in (0, 1)]
 x, y = ([f"{i:05}" for i in d] for d in draws)
 print(stats.semantic_mean(x, tax), stats.distance_covariance(x, y, tax, tax).hex(), stats.rmse(x, y, tax).hex())
 print(tax.distance_matrix().tobytes().__hash__(), _core.draw_uniform(3, 9, 2).tolist())

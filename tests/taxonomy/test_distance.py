@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import nominym as nym
 import pytest
 from hypothesis import given, settings
+
+import nominym as nym
 from nominym import DistanceMatrix, Measure, Taxonomy, error
 from nominym.taxonomy import matrix as matrix_module
 from reference import Edges, all_measures, both, edge_lists

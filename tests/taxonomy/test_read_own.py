@@ -50,9 +50,7 @@ def test_links_come_back_by_concept(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_failed_writing_leaves_the_old_file_alone(
-    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_writing_leaves_the_old_file_alone(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / f"a{suffix}"
     path.write_text("old")
     with pytest.raises(ValueError, match="shorter"):

@@ -138,9 +138,7 @@ def test_ragged_row(release: Path) -> None:
 def test_wrong_encoding(release: Path) -> None:
     file = only(release, "sct2_Description_Snapshot-es*")
     file.write_bytes(file.read_bytes().replace(b"ASMA", "ASMÁ".encode("latin-1")))
-    with pytest.raises(
-        FormatError, match=rf"{file.name}, line 3: .*\(0xc1\) is not utf-8 .*convert the file"
-    ):
+    with pytest.raises(FormatError, match=rf"{file.name}, line 3: .*\(0xc1\) is not utf-8 .*convert the file"):
         read_snomed(release)
 
 

@@ -65,9 +65,7 @@ def test_parts_of_speech(folder: Path) -> None:
 def test_missing_files(folder: Path, name: str) -> None:
     (folder / name).unlink()
     part = name.partition(".")[2]
-    with pytest.raises(
-        FormatError, match=rf"no file {name}; pos='{part}' needs data\.{part} and index\.{part}"
-    ):
+    with pytest.raises(FormatError, match=rf"no file {name}; pos='{part}' needs data\.{part} and index\.{part}"):
         read_wordnet(folder, pos="noun+verb")
 
 

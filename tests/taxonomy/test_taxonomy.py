@@ -5,12 +5,13 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import nominym as nym
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
+
+import nominym as nym
 from nominym import Taxonomy, error
 from nominym.taxonomy import Concepts
 from nominym.taxonomy.taxonomy import VIRTUAL_ROOT
@@ -162,7 +163,15 @@ def test_unknown_concepts_are_named_with_the_closest() -> None:
     with pytest.raises(error.UnknownConceptError, match=r"'Hepatic coam'.*did you mean 'Hepatic coma'\?") as caught:
         tax.depth("Hepatic coam")
     assert isinstance(caught.value, KeyError)
-    for call in (tax.parents, tax.children, tax.subtree, tax.subsumers, tax.label, tax.synonyms, tax.restrict):
+    for call in (
+        tax.parents,
+        tax.children,
+        tax.subtree,
+        tax.subsumers,
+        tax.label,
+        tax.synonyms,
+        tax.restrict,
+    ):
         with pytest.raises(KeyError, match="nowhere"):
             call("nowhere")
     with pytest.raises(error.ParameterError, match="not the one text"):

@@ -218,9 +218,7 @@ class Vocabulary:
 @lru_cache(maxsize=1)
 def diagnoses() -> Vocabulary:
     """Return the diagnoses: a kind of disorder lies below a place of the body and below a mechanism."""
-    composer = _Composer(
-        "D", "Disorder", {k: form for kinds in MECHANISMS.values() for k, form in kinds.items()}
-    )
+    composer = _Composer("D", "Disorder", {k: form for kinds in MECHANISMS.values() for k, form in kinds.items()})
     axis: dict[str, int] = {}
     for mechanism, kinds in MECHANISMS.items():
         parent = composer.add(mechanism, 0)

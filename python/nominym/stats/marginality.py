@@ -86,9 +86,7 @@ def marginality(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missi
     return found
 
 
-def marginality_mean(
-    values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "keep"
-) -> tuple[str, float]:
+def marginality_mean(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "keep") -> tuple[str, float]:
     """Find the least marginal value of the sample and its marginality (definition 1); ties by id.
 
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])

@@ -83,8 +83,8 @@ def distance_covariance(
 
     A negative sum, which distances that are not Euclidean can give, counts as 0.
     """
-    columns = _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, measure, missing, progress)
-    return _covariance(*columns, progress)
+    first, second = _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, measure, missing, progress)
+    return _covariance(first, second, progress)
 
 
 def distance_variance(
@@ -154,7 +154,10 @@ class _Attribute:
 
 
 def _attributes(
-    given: Mapping[Any, tuple[Any, Semantics, object]], measure: str | Measure, missing: Missing, progress: Progress
+    given: Mapping[Any, tuple[Any, Semantics, object]],
+    measure: str | Measure,
+    missing: Missing,
+    progress: Progress,
 ) -> list[_Attribute]:
     columns = code_together({name: values for name, (values, _, _) in given.items()}, missing)
     return [

@@ -15,7 +15,11 @@ __all__ = ["CONTENTS", "MEASURES", "Concepts", "DistanceMatrix", "Measure", "Tax
 
 
 def read_taxonomy(
-    path: str | os.PathLike[str], format: str | None = None, *, virtual_root: bool = False, **options: Any
+    path: str | os.PathLike[str],
+    format: str | None = None,  # noqa: A002 (the public name)
+    *,
+    virtual_root: bool = False,
+    **options: Any,
 ) -> Taxonomy:
     """Read a taxonomy from a file or folder; the format is recognised unless given.
 

@@ -32,9 +32,7 @@ def folded(value: object) -> str:
 class Names:
     """All names of the concepts of one taxonomy: ids, then labels, then synonyms."""
 
-    def __init__(
-        self, ids: Sequence[str], labels: Sequence[str | None], synonyms: Mapping[int, Sequence[str]]
-    ) -> None:
+    def __init__(self, ids: Sequence[str], labels: Sequence[str | None], synonyms: Mapping[int, Sequence[str]]) -> None:
         """Keep the names; the look-up tables are made when they are first needed."""
         self._ids = ids
         self._labels = labels

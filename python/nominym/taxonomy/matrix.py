@@ -38,9 +38,7 @@ def check_room(size: int, itemsize: int, remedy: str) -> None:
 
 
 @contextmanager
-def allocate(
-    size: int, out: NDArray[np.float32] | str | os.PathLike[str] | None
-) -> Iterator[NDArray[np.float32]]:
+def allocate(size: int, out: NDArray[np.float32] | str | os.PathLike[str] | None) -> Iterator[NDArray[np.float32]]:
     """Give room for a square matrix: fresh memory, the caller's array, or a memory-mapped ``.npy`` file.
 
     The file gets its name only when it is complete; an error or Ctrl-C leaves nothing behind.

@@ -22,9 +22,7 @@ class MeasureInfo(NamedTuple):
 
 
 MEASURES: dict[str, MeasureInfo] = {
-    "wu-palmer": MeasureInfo(
-        "s / (2·depth(L) + s)", "[0, 1)", True, "1 − similarity (4.6, 6.1); Wu and Palmer 1994"
-    ),
+    "wu-palmer": MeasureInfo("s / (2·depth(L) + s)", "[0, 1)", True, "1 − similarity (4.6, 6.1); Wu and Palmer 1994"),
     "path": MeasureInfo("p", "0 … 2(D−1)", False, "a distance as published (4.3); Rada et al. 1989"),
     "leacock-chodorow": MeasureInfo(
         "ln(p+1) / ln(2D)", "[0, 1)", True, "1 − sim/sim(a,a) (4.4, 4.5); Leacock and Chodorow 1998"
@@ -33,11 +31,17 @@ MEASURES: dict[str, MeasureInfo] = {
         "log2(1 + (u−i)/u)", "[0, 1)", True, "a distance as published (4.10); Sánchez et al. 2012"
     ),
     "resnik": MeasureInfo(
-        "1 − IC(L)/max IC, 0 for a = b", "[0, 1]", True, "1 − sim/max IC, identity imposed (4.12); Resnik 1995"
+        "1 − IC(L)/max IC, 0 for a = b",
+        "[0, 1]",
+        True,
+        "1 − sim/max IC, identity imposed (4.12); Resnik 1995",
     ),
     "lin": MeasureInfo("1 − 2·IC(L)/(IC(a)+IC(b))", "[0, 1]", True, "1 − similarity (4.13); Lin 1998"),
     "jiang-conrath": MeasureInfo(
-        "IC(a) + IC(b) − 2·IC(L)", "0 … 2·max IC", False, "a distance as published (4.14); Jiang and Conrath 1997"
+        "IC(a) + IC(b) − 2·IC(L)",
+        "0 … 2·max IC",
+        False,
+        "a distance as published (4.14); Jiang and Conrath 1997",
     ),
 }
 """All measures by name.

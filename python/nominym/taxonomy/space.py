@@ -84,9 +84,7 @@ class Space:
             self._given.graph.matrix64(places, self._measure.name, out, self._content, report)
         return out
 
-    def pairs(
-        self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None
-    ) -> NDArray[np.float64]:
+    def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure pairs of places."""
         if isinstance(self._given, DistanceMatrix):
             found: NDArray[np.float64] = self._given.matrix[a, b]

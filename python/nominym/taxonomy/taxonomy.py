@@ -105,8 +105,8 @@ class Taxonomy:
             seen: set[str] = set()
             twice = [i for i in ids if i in seen or seen.add(i)]  # type: ignore[func-returns-value]
             raise TaxonomyError(f"{source}: duplicate ids: {_some(dict.fromkeys(twice))}; keep one concept for each")
-        for end, names in (("child", child), ("parent", parent)):
-            unknown = dict.fromkeys(name for name in names if name not in known)
+        for end, ends in (("child", child), ("parent", parent)):
+            unknown = dict.fromkeys(name for name in ends if name not in known)
             if unknown:
                 raise TaxonomyError(
                     f"{source}: is-a links whose {end} is unknown: {_some(unknown)}; add the concepts or drop the links"
@@ -127,8 +127,8 @@ class Taxonomy:
             graph = Graph(len(ids), _indices(child, index), _indices(parent, index))
         except CycleError as error:
             circle = [ids[i] for i in error.concepts]
-            names = " → ".join([*circle, circle[0]])
-            raise CycleError(f"{source}: the is-a links run in a circle: {names}; remove one of these links") from None
+            shown = " → ".join([*circle, circle[0]])
+            raise CycleError(f"{source}: the is-a links run in a circle: {shown}; remove one of these links") from None
         except RootError as error:
             roots = [ids[i] for i in error.concepts]
             raise RootError(
@@ -312,9 +312,9 @@ class Taxonomy:
 
     def distance(self, a: object, b: object, measure: str | Measure = "wu-palmer") -> float:
         """Measure the semantic distance of two concepts (``nominym.MEASURES`` lists the measures)."""
-        pair = [np.array([self.concept(x)], dtype=np.uint32) for x in (a, b)]
         chosen = as_measure(measure)
-        return float(self._graph.pairs(*pair, chosen.name, self.content(chosen))[0])
+        first, second = (np.array([self.concept(x)], dtype=np.uint32) for x in (a, b))
+        return float(self._graph.pairs(first, second, chosen.name, self.content(chosen))[0])
 
     def distance_matrix(
         self,

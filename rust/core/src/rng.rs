@@ -8,7 +8,6 @@ use rand::distr::{Distribution, StandardUniform};
 use rand::rngs::SysRng;
 use rand::{Rng, SeedableRng, TryRng};
 use rand_chacha::ChaCha20Rng;
-use rand_distr::weighted::WeightedAliasIndex;
 use rayon::prelude::*;
 
 use crate::control::Control;
@@ -59,17 +58,6 @@ impl Streams {
             control.advance(chunk.len() as u64)
         })
     }
-}
-
-/// `n` independent categories with probabilities proportional to `weights` (alias method, O(d + n)).
-pub fn categories(weights: &[f64], n: usize, streams: &Streams, stream: u32, control: &Control) -> Result<Vec<u32>> {
-    let alias = WeightedAliasIndex::new(weights.to_vec()).map_err(|e| {
-        Error::Parameter(format!("weights must be finite, not negative and not all zero ({e})"))
-    })?;
-    let mut out = vec![0; n];
-    let law = alias.map(|index| index as u32);
-    streams.fill(stream, &law, &mut out, control)?;
-    Ok(out)
 }
 
 /// `n` independent uniform numbers in [0, 1).

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -76,22 +77,43 @@ fn text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
+/// How many threads callers asked for; 0 leaves it to the machine.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// Sets the number of threads for all further calls; 0 for one per core.
+#[pyfunction]
+pub fn set_threads(threads: usize) {
+    THREADS.store(threads, Ordering::Relaxed);
+}
+
+/// A pool, with the process and the wish it was made for.
+struct Pool {
+    process: u32,
+    threads: usize,
+    pool: Arc<ThreadPool>,
+}
+
 /// The pool of this process. A forked child has none of its parent's threads and would wait for them for ever, so
 /// the pool is made anew where the process is not the one that made it.
 fn pool() -> PyResult<Arc<ThreadPool>> {
-    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    static POOL: Mutex<Option<Pool>> = Mutex::new(None);
     let mut held = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let process = std::process::id();
-    if let Some((owner, pool)) = &*held {
-        if *owner == process {
-            return Ok(pool.clone());
+    let (process, threads) = (std::process::id(), THREADS.load(Ordering::Relaxed));
+    match held.take() {
+        Some(made) if (made.process, made.threads) == (process, threads) => {
+            let pool = made.pool.clone();
+            *held = Some(made);
+            return Ok(pool);
         }
-        std::mem::forget(pool.clone());
+        // Threads that never were in this process cannot be told to end.
+        Some(made) if made.process != process => std::mem::forget(made),
+        _ => {}
     }
     let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
         .build()
         .map_err(|e| raise("InternalError", &format!("cannot start threads: {e}"), vec![]))?;
     let pool = Arc::new(pool);
-    *held = Some((process, pool.clone()));
+    *held = Some(Pool { process, threads, pool: pool.clone() });
     Ok(pool)
 }

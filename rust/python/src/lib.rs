@@ -1,5 +1,8 @@
 //! The border: converts, releases the interpreter, maps errors. No algorithm lives here.
 
+// Arrays arrive as handles that hold a borrow for the length of the call; taking them by reference is not possible.
+#![allow(clippy::needless_pass_by_value)]
+
 mod control;
 mod error;
 mod rng;
@@ -10,7 +13,9 @@ mod taxonomy;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::rng::{draw_categories, draw_uniform};
+    use super::control::set_threads;
+    #[pymodule_export]
+    use super::rng::draw_uniform;
     #[pymodule_export]
     use super::stats::{Marginality, counts, covariance_squared, digits, joint};
     #[pymodule_export]

@@ -54,12 +54,8 @@ pub fn covariance_squared<'py>(
 ) -> PyResult<f64> {
     let categories = (a.as_array().nrows(), b.as_array().nrows());
     let (a, b) = (a.as_slice()?, b.as_slice()?);
-    let joint = Joint {
-        x: x.as_slice()?.to_vec(),
-        y: y.as_slice()?.to_vec(),
-        count: count.as_slice()?.to_vec(),
-        categories,
-    };
+    let joint =
+        Joint { x: x.as_slice()?.to_vec(), y: y.as_slice()?.to_vec(), count: count.as_slice()?.to_vec(), categories };
     run(py, progress, |control| {
         let (a, b) = (Matrix::new(a, categories.0)?, Matrix::new(b, categories.1)?);
         distance::covariance_squared(&joint, a, b, control)
@@ -96,15 +92,17 @@ impl Marginality {
     ) -> PyResult<Column<'py, f64>> {
         let tree = self.graph.get();
         let (a, b) = (tree.concepts(&a)?, tree.concepts(&b)?);
-        let distances: Vec<f64> =
-            a.iter().zip(b).map(|(&a, &b)| self.core.distance(tree.core(), a, b)).collect();
+        let distances: Vec<f64> = a.iter().zip(b).map(|(&a, &b)| self.core.distance(tree.core(), a, b)).collect();
         Ok(distances.into_pyarray(py))
     }
 }
 
+/// Base, number of values, and the sums of digits.
+type DigitSums = (u64, u64, Vec<(u128, u128)>);
+
 /// Base, number of values, and per position (least significant first) sum and sum of squares of label digits.
 #[pyfunction]
-pub fn digits(graph: &Graph, counts: PyReadonlyArray1<'_, u64>) -> PyResult<(u64, u64, Vec<(u128, u128)>)> {
+pub fn digits(graph: &Graph, counts: PyReadonlyArray1<'_, u64>) -> PyResult<DigitSums> {
     let found = marginality::digits(graph.core(), counts.as_slice()?).map_err(|e| exception(&e))?;
     Ok((found.base, found.records, found.sums))
 }

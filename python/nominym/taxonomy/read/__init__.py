@@ -81,6 +81,4 @@ def _detect(path: StrPath, options: Mapping[str, Any]) -> str:
         return detect_table(place, options)
     elif place.suffix.lower() in _BY_SUFFIX:
         return _BY_SUFFIX[place.suffix.lower()]
-    raise FormatError(
-        f"{path} does not show what format it is of; pass format= as one of {', '.join(FORMATS)}"
-    )
+    raise FormatError(f"{path} does not show what format it is of; pass format= as one of {', '.join(FORMATS)}")

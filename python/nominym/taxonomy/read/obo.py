@@ -27,9 +27,7 @@ _UNUSED = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 # Scope and references of a synonym are not used either; before OBO 1.4 the scope could be left out.
-_SYNONYM = re.compile(
-    r'^(?:(?:exact|narrow|broad|related)_)?synonym:[ \t]*("(?:\\.|[^"\\\n])*")[^\n]*', re.MULTILINE
-)
+_SYNONYM = re.compile(r'^(?:(?:exact|narrow|broad|related)_)?synonym:[ \t]*("(?:\\.|[^"\\\n])*")[^\n]*', re.MULTILINE)
 
 
 def read_obo(path: StrPath, *, encoding: str = "utf-8") -> Concepts:

@@ -55,9 +55,7 @@ def write_json(concepts: Concepts, path: StrPath) -> None:
     <BLANKLINE>
     {'F': 'female'}
     """
-    entries = (
-        {key: value for key, value in row.items() if value not in (None, [])} for row in _rows(concepts)
-    )
+    entries = ({key: value for key, value in row.items() if value not in (None, [])} for row in _rows(concepts))
     lines = map(json.JSONEncoder(ensure_ascii=False).encode, entries)
     head = f'{{"format": "{NAME}", "version": {VERSION}, "concepts": [\n'
     with write_atomic(path) as file:
@@ -158,9 +156,7 @@ def _require_ours(path: StrPath, name: object, version: object) -> None:
     if name != NAME:
         raise FormatError(f"{path} is no nominym taxonomy: its format is {name!r}, not {NAME!r}")
     if version != VERSION:
-        raise FormatError(
-            f"{path} is of version {version!r} and this nominym reads version {VERSION}; upgrade nominym"
-        )
+        raise FormatError(f"{path} is of version {version!r} and this nominym reads version {VERSION}; upgrade nominym")
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:

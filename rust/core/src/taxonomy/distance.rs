@@ -51,9 +51,8 @@ pub fn pairs(taxonomy: &Taxonomy, a: &[u32], b: &[u32], measure: &Measure, contr
     };
     let (sources, targets) = (distinct(a), distinct(b));
     let place = |list: &[u32], c: u32| list.partition_point(|&x| x < c);
-    let mut asked: Vec<(u32, u32, u32)> = (0..a.len())
-        .map(|i| (place(&sources, a[i]) as u32, place(&targets, b[i]) as u32, i as u32))
-        .collect();
+    let mut asked: Vec<(u32, u32, u32)> =
+        (0..a.len()).map(|i| (place(&sources, a[i]) as u32, place(&targets, b[i]) as u32, i as u32)).collect();
     asked.sort_unstable();
     let rows = Rows::<f64>::new(taxonomy, &sources, &targets, measure);
     control.begin(asked.len() as u64);

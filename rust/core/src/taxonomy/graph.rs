@@ -193,7 +193,7 @@ impl Taxonomy {
     }
 
     /// `start` and everything reachable over `step`, each once, nearest first, with the number of links.
-    fn reach(&self, start: u32, step: &Lists, marks: &mut Marks) -> Vec<(u32, u32)> {
+    fn reach(start: u32, step: &Lists, marks: &mut Marks) -> Vec<(u32, u32)> {
         marks.clear();
         marks.insert(start);
         let mut found = vec![(start, 0)];
@@ -208,13 +208,13 @@ impl Taxonomy {
 
     /// Subsumers of `c`, itself first, with the number of links on the shortest upward path.
     pub fn subsumers(&self, c: u32, marks: &mut Marks) -> Vec<(u32, u32)> {
-        self.reach(c, &self.parents, marks)
+        Self::reach(c, &self.parents, marks)
     }
 
     /// `c` and all its descendants, by index.
     pub fn subtree(&self, c: u32) -> Vec<u32> {
         let mut nodes: Vec<u32> =
-            self.reach(c, &self.children, &mut Marks::new(self.len())).into_iter().map(|x| x.0).collect();
+            Self::reach(c, &self.children, &mut Marks::new(self.len())).into_iter().map(|x| x.0).collect();
         nodes.sort_unstable();
         nodes
     }

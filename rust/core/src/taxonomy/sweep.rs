@@ -91,8 +91,8 @@ impl<F: Cell> Rows<F> {
 
     /// Writes rows `first ..` into `out`, as many as fit; at most [`LANES`].
     pub fn fill(&self, first: usize, out: &mut [F]) {
-        if self.width > 0 {
-            self.kernel.rows(&self.sources[first..first + out.len() / self.width], out);
+        if let Some(rows) = out.len().checked_div(self.width) {
+            self.kernel.rows(&self.sources[first..first + rows], out);
         }
     }
 }
@@ -237,8 +237,7 @@ impl<K: Key, E> BestSubsumer<K, E> {
 impl<K: Key, F: Cell, E: Emit<K, F>> Kernel<F> for BestSubsumer<K, E> {
     fn rows(&self, sources: &[u32], out: &mut [F]) {
         let v = self.closure.len();
-        let make =
-            || Climber { state: vec![[K::NONE; LANES]; v], marks: Marks::new(v), queue: Vec::with_capacity(64) };
+        let make = || Climber { state: vec![[K::NONE; LANES]; v], marks: Marks::new(v), queue: Vec::with_capacity(64) };
         self.pool.with(make, |climber| {
             self.pass(sources, climber);
             let width = self.targets.len();
@@ -383,8 +382,8 @@ impl<F: Cell> SharedSubsumers<F> {
         }
         let largest = size.iter().copied().max().unwrap_or(1);
         let stride = 2 * largest as usize + 1;
-        let shared = if largest < 256 { 0..=largest } else { 1..=0 };
-        let table = shared.flat_map(|shared| {
+        let tabled = if largest < 256 { largest + 1 } else { 0 };
+        let table = (0..tabled).flat_map(|shared| {
             (0..stride as u32).map(move |all| F::from_f64(if all == 0 { 0.0 } else { feature(all, shared) }))
         });
         Self { targets, own, size, table: table.collect(), stride, pool: Pool::new(), closure }

@@ -1,0 +1,41 @@
+//! Random taxonomies, and answers by brute force.
+
+use nominym_core::taxonomy::Taxonomy;
+use proptest::prelude::*;
+
+/// Links of a random rooted DAG: every concept but the first takes parents among the earlier ones.
+pub fn links(max: usize) -> impl Strategy<Value = (usize, Vec<u32>, Vec<u32>)> {
+    let node = prop::collection::vec(any::<prop::sample::Index>(), 1..4);
+    prop::collection::vec(node, 0..max).prop_map(|nodes| {
+        let (mut child, mut parent) = (vec![], vec![]);
+        for (i, above) in nodes.iter().enumerate() {
+            for p in above {
+                child.push(i as u32 + 1);
+                parent.push(p.index(i + 1) as u32);
+            }
+        }
+        (nodes.len() + 1, child, parent)
+    })
+}
+
+/// All upward path lengths from `c`, by the concept at which they end, one entry a path.
+pub fn paths(taxonomy: &Taxonomy, c: u32) -> Vec<(u32, u32)> {
+    let mut found = vec![(c, 0)];
+    for &p in taxonomy.parents(c) {
+        found.extend(paths(taxonomy, p).into_iter().map(|(end, links)| (end, links + 1)));
+    }
+    found
+}
+
+/// Shortest upward path, if there is one.
+pub fn shortest(taxonomy: &Taxonomy, c: u32, above: u32) -> Option<u32> {
+    paths(taxonomy, c).into_iter().filter(|x| x.0 == above).map(|x| x.1).min()
+}
+
+/// Depth of the deepest common subsumer and the smallest path sum over subsumers of that depth.
+pub fn best_subsumer(taxonomy: &Taxonomy, a: u32, b: u32) -> (u32, u32, u32) {
+    let all = 0..taxonomy.len() as u32;
+    let common = all.filter_map(|c| Some((c, shortest(taxonomy, a, c)? + shortest(taxonomy, b, c)?)));
+    let best = common.min_by_key(|&(c, sum)| (std::cmp::Reverse(taxonomy.depth(c)), sum, c)).unwrap();
+    (best.0, taxonomy.depth(best.0), best.1)
+}
