@@ -104,9 +104,7 @@ def test_other_python_threads_go_on_meanwhile() -> None:
     thread.start()
     before = ticks[0]
     chain = nym.Taxonomy.from_edges([(f"{i:05}", f"{i - 1:05}") for i in range(1, 12_000)])
-    chain.graph.matrix32(
-        np.arange(12_000, dtype=np.uint32), "taxonomic-feature", np.empty((12_000, 12_000), np.float32)
-    )
+    chain.graph.matrix(np.arange(12_000, dtype=np.uint32), "taxonomic-feature", np.empty((12_000, 12_000), np.float32))
     during = ticks[0] - before
     stop[0] = True
     thread.join()
@@ -146,7 +144,7 @@ def test_the_core_checks_what_it_is_given() -> None:
         lambda: graph.pairs(codes, codes, "lin", np.full(6000, -1.0)),
         lambda: graph.pairs(codes, codes, "lin", np.ones(3)),
         lambda: graph.pairs(codes, codes, "pth"),
-        lambda: graph.matrix32(codes, "path", np.empty((3, 3), np.float32)),
+        lambda: graph.matrix(codes, "path", np.empty((3, 3), np.float32)),
         lambda: graph.mean(codes, np.ones(3, np.uint64), "path"),
         lambda: graph.information("zhou", 7.0),
         lambda: _core.Graph(1, wrong, wrong),

@@ -49,19 +49,11 @@ class Graph:
         content: NDArray[np.float64] | None = None,
         progress: _Progress = None,
     ) -> NDArray[np.float64]: ...
-    def matrix32(
+    def matrix(
         self,
         concepts: _Concepts,
         measure: str,
-        out: NDArray[np.float32],
-        content: NDArray[np.float64] | None = None,
-        progress: _Progress = None,
-    ) -> None: ...
-    def matrix64(
-        self,
-        concepts: _Concepts,
-        measure: str,
-        out: NDArray[np.float64],
+        out: NDArray[np.float32] | NDArray[np.float64],
         content: NDArray[np.float64] | None = None,
         progress: _Progress = None,
     ) -> None: ...

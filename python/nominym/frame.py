@@ -74,15 +74,11 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
     if name is None and isinstance(values, pd.Series) and values.name is not None:
         name = str(values.name)
     where = f"column {name!r}" if name is not None else "values"
-    indices, dictionary = _encode(_to_arrow(values, where), where)
-    present = np.unique(indices[indices >= 0])
-    # Categoricals may list values that do not occur; they are no part of the sample.
-    if len(present) < len(dictionary):
-        renumber = np.full(len(dictionary) + 1, -1, dtype=np.int64)
-        renumber[present] = np.arange(len(present))
-        indices = renumber[indices]
-        dictionary = [dictionary[i] for i in present]
-    column = Column(indices.astype(np.uint32), tuple(dictionary), name)
+    codes, categories = _encode(_to_arrow(values, where), where)
+    column = Column(codes, tuple(categories), name)
+    if len(column.categories) and not column.counts.all():
+        # Categoricals may list values that do not occur; they are no part of the sample.
+        column = _present(column)
     if missing == "error" and column.missing:
         first = int(np.flatnonzero(column.codes == MISSING)[0])
         raise MissingValueError(
@@ -112,11 +108,16 @@ def code_together(given: Mapping[Any, Any], missing: Missing = "keep") -> list[C
 
 def _kept(column: Column, rows: NDArray[np.bool_]) -> Column:
     """Keep some records, and of the categories those that still occur."""
-    kept = Column(column.codes[rows], column.categories, column.name)
-    present = np.flatnonzero(kept.counts)
-    renumber = np.zeros(len(column.categories), dtype=np.uint32)
+    return _present(Column(column.codes[rows], column.categories, column.name))
+
+
+def _present(column: Column) -> Column:
+    """Drop the categories that do not occur."""
+    present = np.flatnonzero(column.counts)
+    renumber = np.full(len(column.categories) + 1, MISSING, dtype=np.uint32)
     renumber[present] = np.arange(len(present), dtype=np.uint32)
-    return Column(renumber[kept.codes], tuple(column.categories[i] for i in present), column.name)
+    codes = renumber[np.minimum(column.codes, np.uint32(len(column.categories)))]
+    return Column(codes, tuple(column.categories[i] for i in present), column.name)
 
 
 def _to_arrow(values: Any, where: str) -> Any:
@@ -138,13 +139,13 @@ def _to_arrow(values: Any, where: str) -> Any:
         return pa.array([None if is_missing(v) else str(v) for v in values], type=pa.string())
 
 
-def _encode(array: Any, where: str) -> tuple[NDArray[np.int64], list[Any]]:
-    """Give positions in a list of distinct values, −1 where missing."""
+def _encode(array: Any, where: str) -> tuple[NDArray[np.uint32], list[Any]]:
+    """Give codes and the list of distinct values that they point into."""
     if isinstance(array, pa.ChunkedArray):
         array = array.unify_dictionaries().combine_chunks()
     if not pa.types.is_dictionary(array.type):
         if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
-            if array.null_count + int(pc.sum(pc.is_nan(array)).as_py() or 0) < len(array):
+            if pc.sum(pc.is_valid(pc.if_else(pc.is_nan(array), None, array))).as_py():
                 raise DataError(
                     f"{where}: holds {array.type} numbers, but nominal values are needed; read the column as text "
                     "(for example dtype=str) or as whole numbers"
@@ -155,8 +156,8 @@ def _encode(array: Any, where: str) -> tuple[NDArray[np.int64], list[Any]]:
         if pa.types.is_null(array.type):
             array = array.cast(pa.string())
         array = array.dictionary_encode()
-    indices = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return indices, array.dictionary.to_pylist()
+    codes = array.indices.cast(pa.uint32()).fill_null(int(MISSING)).to_numpy(zero_copy_only=False)
+    return codes, array.dictionary.to_pylist()
 
 
 def _is_polars(data: object, kind: str) -> bool:

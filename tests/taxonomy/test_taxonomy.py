@@ -204,9 +204,9 @@ def snomed_sized(concepts: int = 311_000, links: int = 500_000) -> tuple[list[tu
     """Draw a DAG of SNOMED's size and shape: about a dozen levels, several parents."""
     rng = np.random.default_rng(0)
     child = np.arange(1, concepts)
-    first = (child * rng.power(3, concepts - 1)).astype(int)
-    extra = rng.integers(1, concepts, links - concepts + 1)
-    second = (extra * rng.power(3, len(extra))).astype(int)
+    first = (child * rng.random(concepts - 1)).astype(int)
+    extra = rng.choice(child, links - concepts + 1)
+    second = np.clip(first[extra - 1] + rng.integers(1, 40, len(extra)), 0, extra - 1)
     pairs = np.unique(np.column_stack([np.r_[child, extra], np.r_[first, second]]), axis=0)
     return [(str(c), str(p)) for c, p in pairs.tolist()], len(pairs)
 

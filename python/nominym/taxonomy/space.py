@@ -81,7 +81,7 @@ class Space:
             return np.ascontiguousarray(self._given.matrix[np.ix_(places, places)])
         out = np.empty((len(places), len(places)))
         with reporter(progress, "distances") as report:
-            self._given.graph.matrix64(places, self._measure.name, out, self._content, report)
+            self._given.graph.matrix(places, self._measure.name, out, self._content, report)
         return out
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:

@@ -336,7 +336,7 @@ class Taxonomy:
         concepts = np.arange(len(self), dtype=np.uint32) if values is None else self.concepts(values)
         content = self.content(chosen)
         with allocate(len(concepts), out) as matrix, reporter(progress, "distances") as report:
-            self._graph.matrix32(concepts, chosen.name, matrix, content, report)
+            self._graph.matrix(concepts, chosen.name, matrix, content, report)
         return matrix
 
     def content(self, measure: Measure) -> NDArray[np.float64] | None:

@@ -13,6 +13,13 @@ use crate::error::{exception, raise};
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 type Concepts<'py> = PyReadonlyArray1<'py, u32>;
 
+/// A matrix to be filled: single precision to keep, double for statistics.
+#[derive(FromPyObject)]
+enum Cells<'py> {
+    Single(PyReadwriteArray2<'py, f32>),
+    Double(PyReadwriteArray2<'py, f64>),
+}
+
 /// The structure of a taxonomy: concepts are numbers, in the order of their ids.
 #[pyclass(frozen, module = "nominym._core")]
 pub struct Graph {
@@ -180,38 +187,29 @@ impl Graph {
         Ok(found.into_pyarray(py))
     }
 
-    /// Fills a float32 matrix with the distances of all pairs of concepts.
+    /// Fills a square matrix, float32 or float64, with the distances of all pairs of concepts.
     #[pyo3(signature = (concepts, measure, out, content=None, progress=None))]
-    fn matrix32<'py>(
+    fn matrix<'py>(
         &self,
         py: Python<'py>,
         concepts: Concepts<'py>,
         measure: &str,
-        mut out: PyReadwriteArray2<'py, f32>,
+        out: Cells<'py>,
         content: Option<PyReadonlyArray1<'py, f64>>,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         let concepts = self.concepts(&concepts)?;
         let measure = self.measure(measure, content.as_ref())?;
-        let out = out.as_slice_mut()?;
-        run(py, progress, |control| distance::matrix(&self.core, concepts, &measure, out, control))
-    }
-
-    /// Fills a float64 matrix with the distances of all pairs of concepts.
-    #[pyo3(signature = (concepts, measure, out, content=None, progress=None))]
-    fn matrix64<'py>(
-        &self,
-        py: Python<'py>,
-        concepts: Concepts<'py>,
-        measure: &str,
-        mut out: PyReadwriteArray2<'py, f64>,
-        content: Option<PyReadonlyArray1<'py, f64>>,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<()> {
-        let concepts = self.concepts(&concepts)?;
-        let measure = self.measure(measure, content.as_ref())?;
-        let out = out.as_slice_mut()?;
-        run(py, progress, |control| distance::matrix(&self.core, concepts, &measure, out, control))
+        match out {
+            Cells::Single(mut out) => {
+                let out = out.as_slice_mut()?;
+                run(py, progress, |control| distance::matrix(&self.core, concepts, &measure, out, control))
+            }
+            Cells::Double(mut out) => {
+                let out = out.as_slice_mut()?;
+                run(py, progress, |control| distance::matrix(&self.core, concepts, &measure, out, control))
+            }
+        }
     }
 
     /// The concept with the smallest sum of distances to some concepts, each taken a number of times, and that sum.

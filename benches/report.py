@@ -1,0 +1,134 @@
+"""Turn the benchmarks' results into a page with tables and a picture: ``report.py results.json folder``."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+BLUE, ORANGE = "#0072B2", "#D55E00"  # told apart by every eye
+
+
+def seconds(value: float) -> str:
+    """Write a time with three digits."""
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
+        if value * factor >= 1:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value * 1e9:.3g} ns"
+
+
+def rate(work: float, unit: str, time: float) -> str:
+    """Write a speed in millions."""
+    per_second = work / time
+    return f"{per_second / 1e6:,.4g} million {unit}/s" if per_second >= 1e5 else f"{per_second:,.4g} {unit}/s"
+
+
+def rows(results: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Gather what the tables need, by group."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for result in results:
+        row = {**result["extra_info"], "name": result["name"], "time": result["stats"]["min"]}
+        groups.setdefault(result["group"], []).append(row)
+    return groups
+
+
+def table(group: list[dict[str, Any]]) -> str:
+    """Write one group as a table."""
+    lines = ["| what | threads | best time | speed |", "|---|---|---|---|"]
+    for row in group:
+        who = row["name"].partition("[")[0].removeprefix("test_")
+        what = f"{who}: {row['on']}" if who in ("nominym", "nltk", "hpo3", "dcor") else row["on"]
+        speed = rate(row["work"], row["unit"], row["time"]) if "work" in row else ""
+        lines.append(f"| {what} | {row['threads']} | {seconds(row['time'])} | {speed} |")
+    return "\n".join(lines)
+
+
+def ratios(groups: dict[str, list[dict[str, Any]]]) -> str:
+    """State the claims: each a ratio of two figures of this run."""
+    speeds = {
+        f"{row['name']}": row["work"] / row["time"] for row in groups["distance matrix, Wu-Palmer"] if "work" in row
+    }
+    times = {row["name"]: row["time"] for row in groups["distance correlation, 1,000 categories each"]}
+    lines = []
+
+    def claim(text: str, over: str, under: str, of: dict[str, float]) -> None:
+        if over in of and under in of:
+            ratio = of[over] / of[under]
+            lines.append(f"- {text}: **{f'{ratio:,.0f}' if ratio >= 100 else f'{ratio:.3g}'} ×**")
+
+    one = "test_nominym[{}-1 thread]".format
+    claim("WordNet, one thread, against nltk's `wup_similarity`", one("wordnet"), "test_nltk", speeds)
+    claim("HPO, one thread, against hpo3 (Lin)", one("hpo"), "test_hpo3[lin]", speeds)
+    claim("HPO, one thread, against hpo3 (path)", one("hpo"), "test_hpo3[dist]", speeds)
+    claim("ICD-9-CM, all threads against one", "test_nominym[icd9-all threads]", one("icd9"), speeds)
+    claim("WordNet, all threads against one", "test_nominym[wordnet-all threads]", one("wordnet"), speeds)
+    claim("a memory copy against ICD-9-CM, all threads", "test_memory_copy", "test_nominym[icd9-all threads]", speeds)
+    claim("distance correlation at n = 10,000 against dcor", "test_dcor[10000]", "test_nominym[10000]", times)
+    claim("time at n = 10,000,000 against n = 1,000,000", "test_nominym[10000000]", "test_nominym[1000000]", times)
+    return "\n".join(lines)
+
+
+def picture(groups: dict[str, list[dict[str, Any]]], file: Path) -> None:
+    """Draw speed beside the peers, and growth with the number of records."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    wanted = {
+        "test_nltk": "nltk (WordNet)",
+        "test_hpo3[lin]": "hpo3 (HPO)",
+        "test_nominym[wordnet-1 thread]": "nominym (WordNet), 1 thread",
+        "test_nominym[hpo-1 thread]": "nominym (HPO), 1 thread",
+        "test_nominym[icd9-1 thread]": "nominym (ICD-9), 1 thread",
+        "test_nominym[icd9-all threads]": "nominym (ICD-9), all threads",
+        "test_memory_copy": "memory copy",
+    }
+    found = {row["name"]: row["work"] / row["time"] for row in groups["distance matrix, Wu-Palmer"]}
+    bars = [(label, found[name]) for name, label in wanted.items() if name in found]
+    colours = [BLUE if "nominym" in label else ORANGE if label != "memory copy" else "#999999" for label, _ in bars]
+    left.barh([label for label, _ in bars], [speed for _, speed in bars], color=colours)
+    left.set_xscale("log")
+    left.invert_yaxis()
+    left.set_xlabel("distances per second")
+    left.set_title("Distance matrices")
+    for name, colour in (("nominym", BLUE), ("dcor", ORANGE)):
+        rows_ = groups["distance correlation, 1,000 categories each"]
+        line = [(row["x"], row["time"]) for row in rows_ if row["name"].startswith(f"test_{name}")]
+        right.loglog(*zip(*line, strict=True), "o-", color=colour, label=name)
+    right.set_xlabel("records")
+    right.set_ylabel("seconds")
+    right.set_title("Distance correlation, 1,000 categories each")
+    right.grid(alpha=0.3)
+    right.legend()
+    fig.savefig(file, dpi=110)
+
+
+def main(source: str, folder: str) -> None:
+    """Write ``benchmarks.md`` and ``benchmarks.png``."""
+    data = json.loads(Path(source).read_text())
+    groups = rows(data["benchmarks"])
+    cpu = data["machine_info"].get("cpu", {}).get("brand_raw", platform.processor())
+    parts = [
+        "# Benchmarks",
+        f"Written by `make bench` on {data['datetime'][:10]}: {cpu}, {os.cpu_count()} cores, "
+        f"Python {platform.python_version()}. Every time is the best of several rounds in one run; matrices are "
+        "filled into memory that is there already.",
+        "![Speed of distance matrices beside peers, and time of the distance correlation by number of records]"
+        "(benchmarks.png)",
+        "## Ratios",
+        ratios(groups),
+        Path(__file__).with_name("growth.md").read_text().strip(),
+    ]
+    for name, group in groups.items():
+        parts += [f"## {name[0].upper()}{name[1:]}", table(group)]
+    Path(folder, "benchmarks.md").write_text("\n\n".join(parts) + "\n")
+    picture(groups, Path(folder, "benchmarks.png"))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
