@@ -6,9 +6,10 @@ import random
 import shutil
 import warnings
 
-import nominym as nym
 import numpy as np
 import pytest
+
+import nominym as nym
 from conftest import WORDNET, dag_links, random_dag, sample
 
 WU_PALMER = "distance matrix, Wu-Palmer"

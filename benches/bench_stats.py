@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nominym as nym
 import numpy as np
 import pandas as pd
 import pytest
+
+import nominym as nym
 from conftest import random_dag, sample
 from nominym import stats
 

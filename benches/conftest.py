@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nominym as nym
 import numpy as np
 import pytest
+
+import nominym as nym
 
 WORDNET = Path("/usr/share/wordnet")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
-import nominym as nym
 import numpy as np
+
+import nominym as nym
 from nominym import stats
 
 RECORDS = 100_000

@@ -110,13 +110,14 @@ class Names:
         records = sum(count for _, count in missed)
         many = f"{len(missed):,} value{'s' * (len(missed) > 1)} ({records:,} record{'s' * (records > 1)})"
         listed = f"{'; '.join(parts)}{more}"
+        listed += "" if listed.endswith("?") else "."
         seen = "Taxonomy.match shows how each value is read."
         if ambiguous:
             return AmbiguousConceptError(
-                f"{where}{many} that do not name one concept: {listed}. Name these concepts by id; {seen}"
+                f"{where}{many} that do not name one concept: {listed} Name these concepts by id; {seen}"
             )
         return UnknownConceptError(
-            f"{where}{many} not in the taxonomy: {listed}. Correct the values or complete the taxonomy; {seen}"
+            f"{where}{many} not in the taxonomy: {listed} Correct the values or complete the taxonomy; {seen}"
         )
 
 

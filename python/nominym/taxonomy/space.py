@@ -53,7 +53,7 @@ class Space:
             top = semantics.graph.lcs(used) if root is None else semantics.concept(root)
             self._given, kept = semantics.restrict_to(top)
             self.root = self._given.root
-            outside = np.setdiff1d(used, kept)
+            outside = used[kept[np.minimum(np.searchsorted(kept, used), len(kept) - 1)] != used]
             if len(outside):
                 name = semantics.ids[outside[0]]
                 raise ParameterError(f"{_names(columns)}: {name!r} is not below root={self.root!r}")

@@ -111,7 +111,8 @@ impl Sums {
                     rows.fill(block * LANES, &mut cells);
                     for (row, &count) in cells.chunks(width).zip(counts) {
                         for (sum, &distance) in sums.iter_mut().zip(row) {
-                            *sum += u128::from(count) * u128::from((distance * scale).round() as u64);
+                            // Truncating what is not negative rounds it, without the call that `round` is on older processors.
+                            *sum += u128::from(count) * ((distance * scale + 0.5) as i64 as u128);
                         }
                     }
                     control.advance(counts.len() as u64)?;
