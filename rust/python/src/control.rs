@@ -86,8 +86,8 @@ pub fn set_threads(threads: usize) {
     THREADS.store(threads, Ordering::Relaxed);
 }
 
-/// A pool, with the process and the wish it was made for.
-struct Pool {
+/// A thread pool, with the process and the wish it was made for.
+struct Crew {
     process: u32,
     threads: usize,
     pool: Arc<ThreadPool>,
@@ -96,7 +96,7 @@ struct Pool {
 /// The pool of this process. A forked child has none of its parent's threads and would wait for them for ever, so
 /// the pool is made anew where the process is not the one that made it.
 fn pool() -> PyResult<Arc<ThreadPool>> {
-    static POOL: Mutex<Option<Pool>> = Mutex::new(None);
+    static POOL: Mutex<Option<Crew>> = Mutex::new(None);
     let mut held = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let (process, threads) = (std::process::id(), THREADS.load(Ordering::Relaxed));
     match held.take() {
@@ -114,6 +114,6 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
         .build()
         .map_err(|e| raise("InternalError", &format!("cannot start threads: {e}"), vec![]))?;
     let pool = Arc::new(pool);
-    *held = Some(Pool { process, threads, pool: pool.clone() });
+    *held = Some(Crew { process, threads, pool: pool.clone() });
     Ok(pool)
 }
