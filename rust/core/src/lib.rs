@@ -7,6 +7,7 @@ pub mod control;
 pub mod error;
 pub mod rng;
 pub mod stats;
+pub mod swap;
 pub mod taxonomy;
 
 /// The code of a missing value in a coded column.

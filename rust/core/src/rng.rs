@@ -6,7 +6,7 @@
 
 use rand::distr::{Distribution, StandardUniform};
 use rand::rngs::SysRng;
-use rand::{Rng, SeedableRng, TryRng};
+use rand::{Rng, RngExt, SeedableRng, TryRng};
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
@@ -65,4 +65,59 @@ pub fn uniform(n: usize, streams: &Streams, stream: u32, control: &Control) -> R
     let mut out = vec![0.0; n];
     streams.fill(stream, &StandardUniform, &mut out, control)?;
     Ok(out)
+}
+
+/// How many of `drawn` records, drawn without replacement from `all`, are among the `marked` ones.
+///
+/// Few draws are made one by one. Many are answered by inversion of the distribution function, summed from the most
+/// likely value outwards: about as many steps as its standard deviation, exact to the last digits of a float.
+pub fn hypergeometric(all: u64, marked: u64, drawn: u64, rng: &mut ChaCha20Rng) -> u64 {
+    debug_assert!(marked <= all && drawn <= all);
+    let (low, high) = ((drawn + marked).saturating_sub(all), drawn.min(marked));
+    if low == high {
+        return low;
+    }
+    if high <= 16 {
+        // Which of the two is drawn from the other makes no difference.
+        let (few, many) = (drawn.min(marked), drawn.max(marked));
+        return (0..few).fold(0, |found, i| found + u64::from(rng.random_range(0..all - i) < many - found));
+    }
+    let mode = (u128::from(drawn + 1) * u128::from(marked + 1) / u128::from(all + 2)) as u64;
+    let choose = |n: u64, k: u64| ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k);
+    let at_mode = (choose(marked, mode) + choose(all - marked, drawn - mode) - choose(all, drawn)).exp();
+    // P(x+1) / P(x)
+    let ratio =
+        |x: u64| (marked - x) as f64 * (drawn - x) as f64 / ((x + 1) as f64 * (all - marked - drawn + x + 1) as f64);
+    let mut left = rng.random::<f64>() - at_mode;
+    let (mut below, mut above) = ((mode, at_mode), (mode, at_mode));
+    while left >= 0.0 {
+        if above.0 < high {
+            above = (above.0 + 1, above.1 * ratio(above.0));
+            left -= above.1;
+            if left < 0.0 {
+                return above.0;
+            }
+        }
+        if below.0 > low {
+            below = (below.0 - 1, below.1 / ratio(below.0 - 1));
+            left -= below.1;
+            if left < 0.0 {
+                return below.0;
+            }
+        }
+        if (below.0, above.0) == (low, high) {
+            break; // what rounding left of the whole
+        }
+    }
+    mode
+}
+
+/// Logarithm of a factorial: a product for small numbers, Stirling's series (error below 1e-12) for others.
+fn ln_factorial(n: u64) -> f64 {
+    if n < 16 {
+        return ((2..=n).product::<u64>() as f64).ln();
+    }
+    let x = n as f64;
+    let series = (1.0 - (1.0 - 2.0 / (7.0 * x * x)) / (30.0 * x * x)) / (12.0 * x);
+    (x + 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series
 }

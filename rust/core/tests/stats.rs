@@ -2,7 +2,7 @@
 
 use nominym_core::MISSING;
 use nominym_core::control::Control;
-use nominym_core::rng::{Streams, uniform};
+use nominym_core::rng::{Streams, hypergeometric, uniform};
 use nominym_core::stats::distance::{Matrix, covariance_squared};
 use nominym_core::stats::joint::{Joint, counts};
 use proptest::prelude::*;
@@ -80,4 +80,38 @@ fn streams_are_uniform_independent_and_reproducible() {
     let expected = 200_000.0 / 256.0;
     let chi_square: f64 = cells.iter().map(|n| (n - expected).powi(2) / expected).sum();
     assert!(chi_square < 377.0, "{chi_square}");
+}
+
+#[test]
+fn hypergeometric_numbers_have_their_law() {
+    for (all, marked, drawn) in [(10, 4, 3), (50, 25, 40), (1555, 1457, 109), (400, 60, 300), (1_000_000, 400_000, 90)]
+    {
+        let mut rng = Streams::new(Some(all)).unwrap().generator(1, 2);
+        let runs = 100_000;
+        let mut seen = vec![0f64; drawn as usize + 1];
+        for _ in 0..runs {
+            seen[hypergeometric(all, marked, drawn, &mut rng) as usize] += 1.0;
+        }
+        let ln_choose = |n: u64, k: u64| (0..k).map(|i| ((n - i) as f64 / (i + 1) as f64).ln()).sum::<f64>();
+        let (mut chi_square, mut freedom, mut rare) = (0.0, -1.0, (0.0, 0.0));
+        for (x, &n) in seen.iter().enumerate() {
+            let x = x as u64;
+            if x > marked || drawn - x > all - marked {
+                assert_eq!(n, 0.0);
+                continue;
+            }
+            let ln_p = ln_choose(marked, x) + ln_choose(all - marked, drawn - x) - ln_choose(all, drawn);
+            let expected = f64::from(runs) * ln_p.exp();
+            if expected < 10.0 {
+                rare = (rare.0 + n, rare.1 + expected);
+            } else {
+                chi_square += (n - expected).powi(2) / expected;
+                freedom += 1.0;
+            }
+        }
+        let rare: (f64, f64) = rare;
+        assert!((rare.0 - rare.1).abs() < 5.0 * rare.1.sqrt() + 5.0, "{rare:?}");
+        // More than 5 standard deviations: less than once in a hundred thousand runs; seeds are fixed.
+        assert!((chi_square - freedom) / (2.0f64 * freedom).sqrt() < 5.0, "{all} {marked} {drawn}: {chi_square}");
+    }
 }
