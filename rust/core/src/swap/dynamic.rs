@@ -6,8 +6,8 @@
 //! unswapped records per category, and a record is drawn only when a value really changes.
 //!
 //! - Unswapped members of the random part: a hypergeometric number, by definition of drawing without replacement.
-//! - The next reference, the farthest unswapped record: trial draws among all unswapped records, then the list of
-//!   farthest categories, which is made again only when all of it is swapped.
+//! - The next reference, the farthest unswapped record: drawn from a list of the farthest categories as it was some time
+//!   ago, again if that record has been swapped since; the list is made anew when this happens too often.
 //!
 //! O(d²) once, and per step the number of categories in the cluster: one, where categories have more than `k` records.
 
@@ -21,8 +21,8 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::rng::hypergeometric;
 
-/// Draws by trial before the list of farthest categories is gone through.
-const TRIALS: usize = 16;
+/// Draws of records swapped since before the list of farthest categories is made anew.
+const TRIALS: usize = 8;
 
 /// Swaps a column of categories with the given square matrix of distances.
 pub fn swap(
@@ -86,11 +86,34 @@ struct Cluster {
     drawn: u64,
 }
 
-/// The farthest unswapped categories from one category: all at `level`; empty until made.
+/// The farthest unswapped categories from one category, and how many unswapped records they had when listed.
 #[derive(Clone, Default)]
 struct End {
-    level: f64,
     categories: Vec<u32>,
+    /// Records up to and including each category.
+    sums: Vec<u32>,
+}
+
+impl End {
+    fn new(categories: Vec<u32>, unswapped: &Unswapped) -> Self {
+        let mut sum = 0;
+        let sums = categories.iter().map(|&c| {
+            sum += unswapped.count[c as usize] as u32;
+            sum
+        });
+        Self { sums: sums.collect(), categories }
+    }
+
+    /// A uniform record of the list, or nobody where that one has been swapped since.
+    ///
+    /// Records of a category are exchangeable: the first ones of the list may stand for those still unswapped.
+    fn draw(&self, unswapped: &Unswapped, rng: &mut ChaCha20Rng) -> Option<usize> {
+        let record = rng.random_range(0..*self.sums.last()?);
+        let place = self.sums.partition_point(|&sum| sum <= record);
+        let before = if place == 0 { 0 } else { self.sums[place - 1] };
+        let category = self.categories[place] as usize;
+        (u64::from(record - before) < unswapped.count[category]).then_some(category)
+    }
 }
 
 impl<'a> State<'a> {
@@ -157,74 +180,38 @@ impl<'a> State<'a> {
 
     /// Draws one of the unswapped records that are farthest from a category; its category.
     fn farthest(&mut self, from: usize, rng: &mut ChaCha20Rng) -> usize {
-        let row = self.row(from);
         loop {
-            if self.ends[from].categories.is_empty() {
-                let alive = || (0..row.len()).filter(|&c| self.unswapped.count[c] > 0);
-                let level = alive().map(|c| row[c]).fold(f64::NEG_INFINITY, f64::max);
-                let categories = alive().filter(|&c| row[c] == level).map(|c| c as u32).collect();
-                self.ends[from] = End { level, categories };
+            if let Some(category) = (0..TRIALS).find_map(|_| self.ends[from].draw(&self.unswapped, rng)) {
+                return category;
             }
-            let level = self.ends[from].level;
-            for _ in 0..TRIALS {
-                let category = self.unswapped.draw(rng);
-                if row[category] == level {
-                    return category;
-                }
+            let alive = |&c: &u32| self.unswapped.count[c as usize] > 0;
+            let mut left: Vec<u32> = self.ends[from].categories.iter().copied().filter(alive).collect();
+            if left.is_empty() {
+                // Nobody is left at that distance; the next smaller one follows.
+                let row = self.row(from);
+                let all = || (0..row.len() as u32).filter(alive);
+                let level = all().map(|c| row[c as usize]).fold(f64::NEG_INFINITY, f64::max);
+                left = all().filter(|&c| row[c as usize] == level).collect();
             }
-            let (unswapped, list) = (&self.unswapped, &mut self.ends[from].categories);
-            list.retain(|&c| unswapped.count[c as usize] > 0);
-            if !list.is_empty() {
-                let nth = rng.random_range(0..unswapped.of(list));
-                return unswapped.nth(list, nth);
-            }
+            self.ends[from] = End::new(left, &self.unswapped);
         }
     }
 }
 
-/// Numbers of unswapped records by category, with their partial sums in a Fenwick tree.
+/// Numbers of unswapped records by category.
 struct Unswapped {
     count: Vec<u64>,
     total: u64,
-    sums: Vec<u64>,
 }
 
 impl Unswapped {
     fn new(counts: &[u64]) -> Self {
-        let mut sums = vec![0; counts.len() + 1];
-        for i in 1..sums.len() {
-            sums[i] += counts[i - 1];
-            let above = i + (i & i.wrapping_neg());
-            if above < sums.len() {
-                sums[above] += sums[i];
-            }
-        }
-        Self { count: counts.to_vec(), total: counts.iter().sum(), sums }
+        Self { count: counts.to_vec(), total: counts.iter().sum() }
     }
 
     fn take(&mut self, category: usize) {
         self.count[category] -= 1;
         self.total -= 1;
-        let mut i = category + 1;
-        while i < self.sums.len() {
-            self.sums[i] -= 1;
-            i += i & i.wrapping_neg();
-        }
-    }
-
-    /// The category of a uniform unswapped record. O(log d).
-    fn draw(&self, rng: &mut ChaCha20Rng) -> usize {
-        let mut nth = rng.random_range(0..self.total);
-        let mut at = 0;
-        let mut step = (self.sums.len() - 1).next_power_of_two();
-        while step > 0 {
-            if at + step < self.sums.len() && self.sums[at + step] <= nth {
-                at += step;
-                nth -= self.sums[at];
-            }
-            step /= 2;
-        }
-        at
     }
 
     /// Unswapped records of some categories.
