@@ -55,8 +55,15 @@ def test_every_kind_of_column_is_coded(values) -> None:
 @given(st.lists(st.none() | st.text(max_size=3) | st.integers(-5, 5) | st.booleans(), max_size=30))
 def test_mixed_columns_are_told_apart_by_their_text(values: list) -> None:
     column = code(np.array([*values, None], dtype=object)[:-1])
-    decoded = [None if c == MISSING else str(column.categories[c]) for c in column.codes]
-    assert decoded == [None if v is None else str(v) for v in values]
+    decoded = [None if c == MISSING else column.categories[c] for c in column.codes]
+    assert [str(v) for v in decoded] == [str(v) for v in values]
+    assert all(type(v) in {type(w) for w in values} for v in decoded)
+
+
+def test_arrow_dictionaries_may_repeat_values_and_hold_nulls() -> None:
+    odd = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None]), pa.array(["flu", "flu", None]))
+    column = code(odd)
+    assert (column.categories, column.codes.tolist()) == (("flu",), [0, 0, int(MISSING), int(MISSING)])
 
 
 FRAMES = {
@@ -156,6 +163,8 @@ def test_categoricals_grow_only_by_new_values() -> None:
     ("values", "message"),
     [
         (pd.Series([1.5, 2.5], name="x"), r"column 'x': holds double numbers"),
+        (pd.Series([1.5, 2.5], dtype="category"), "holds double numbers"),
+        (["a", 1.5], r"row 1 holds 1\.5 among values of other types"),
         ([[1], [2]], "one nominal value per record"),
         ("text", "not str"),
         (pd.DataFrame({"a": [1]}), "not DataFrame"),

@@ -135,29 +135,61 @@ def _to_arrow(values: Any, where: str) -> Any:
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        # Mixed types (text and numbers in one object column): told apart by their text, as taxonomies do.
-        return pa.array([None if is_missing(v) else str(v) for v in values], type=pa.string())
+        return values
 
 
 def _encode(array: Any, where: str) -> tuple[NDArray[np.uint32], list[Any]]:
     """Give codes and the list of distinct values that they point into."""
+    if not isinstance(array, pa.Array | pa.ChunkedArray):
+        return _encode_mixed(array, where)
     if isinstance(array, pa.ChunkedArray):
         array = array.unify_dictionaries().combine_chunks()
+    if pa.types.is_dictionary(array.type):
+        # Arrow lets a dictionary repeat values and hold nulls; then only decoding tells what is what.
+        if array.dictionary.null_count or len(array.dictionary.unique()) < len(array.dictionary):
+            array = array.dictionary_decode()
+        else:
+            _refuse_numbers(array.dictionary, where)
     if not pa.types.is_dictionary(array.type):
-        if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
-            if pc.sum(pc.is_valid(pc.if_else(pc.is_nan(array), None, array))).as_py():
-                raise DataError(
-                    f"{where}: holds {array.type} numbers, but nominal values are needed; read the column as text "
-                    "(for example dtype=str) or as whole numbers"
-                )
-            array = pa.nulls(len(array), pa.string())
         if pa.types.is_nested(array.type):
             raise DataError(f"{where}: holds {array.type} values, but one nominal value per record is needed")
+        if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
+            _refuse_numbers(array, where)
+            array = pa.nulls(len(array), pa.string())
         if pa.types.is_null(array.type):
             array = array.cast(pa.string())
         array = array.dictionary_encode()
     codes = array.indices.cast(pa.uint32()).fill_null(int(MISSING)).to_numpy(zero_copy_only=False)
     return codes, array.dictionary.to_pylist()
+
+
+def _refuse_numbers(array: Any, where: str) -> None:
+    """Refuse floats and decimals, unless all of them are missing."""
+    floating = pa.types.is_floating(array.type)
+    if not floating and not pa.types.is_decimal(array.type):
+        return
+    known = pc.if_else(pc.is_nan(array), None, array) if floating else array
+    if known.null_count < len(known):
+        raise DataError(
+            f"{where}: holds {array.type} numbers, but nominal values are needed; read the column as text "
+            "(for example dtype=str) or as whole numbers"
+        )
+
+
+def _encode_mixed(values: Any, where: str) -> tuple[NDArray[np.uint32], list[Any]]:
+    """Code values of several types: told apart by their text, as taxonomies do, and kept as they are."""
+    categories: dict[str, tuple[int, Any]] = {}
+    codes = np.full(len(values), MISSING, dtype=np.uint32)
+    for row, value in enumerate(values):
+        if is_missing(value):
+            continue
+        if isinstance(value, float | list | dict | tuple | set):
+            raise DataError(
+                f"{where}: row {row} holds {value!r} among values of other types, but nominal values are needed; "
+                "turn the column into text"
+            )
+        codes[row] = categories.setdefault(str(value), (len(categories), value))[0]
+    return codes, [value for _, value in categories.values()]
 
 
 def _is_polars(data: object, kind: str) -> bool:
