@@ -146,6 +146,63 @@ def test_only_the_asked_for_column_changes_and_the_caller_keeps_theirs(frame) ->
             assert str(list(after.values(name))) == str(before[name])
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array(["a", "b", "a"]),
+        pd.Categorical(["x", "y", "x"], categories=["z", "y", "x"], ordered=True),
+        pa.array(["a", None, "b"]),
+        pa.array(["a", None, "b"]).cast(pa.string_view()),
+        pd.Series(["a", None, "b"], dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
+        pd.Series(["a", 1, None, "b"], dtype=object),
+        [1, "a", None],
+        range(3),
+    ],
+    ids=lambda values: f"{type(values).__name__} {getattr(values, 'dtype', getattr(values, 'type', ''))}",
+)
+def test_odd_columns_survive(values) -> None:
+    table = Table({"x": values} if not isinstance(values, pd.Series) else pd.DataFrame({"x": values}))
+    again = Table(table.replace({"x": table.code("x")})).values("x")
+    assert [str(v) for v in again] == [str(v) for v in values]
+    assert [type(v) for v in again] == [type(v) for v in values]
+    assert getattr(again, "dtype", None) == getattr(values, "dtype", None)
+
+
+def test_longer_values_get_the_room_they_need() -> None:
+    table = Table(
+        {
+            "x": np.array(["a", "b"]),
+            "y": pa.array(["a", "b"]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string())),
+        }
+    )
+    new = Column(np.array([0, 1], dtype=np.uint32), ("alpha", "beta"))
+    assert table.replace({"x": new})["x"].tolist() == ["alpha", "beta"]
+    many = Column(np.array([0, 199], dtype=np.uint32), tuple(f"c{i}" for i in range(200)))
+    assert table.replace({"y": many})["y"].to_pylist() == ["c0", "c199"]
+
+
+def test_values_that_arrow_has_no_type_for() -> None:
+    for values in ([2**70, 1], pd.Series(pd.period_range("2020", periods=2, freq="D")), [np.float32("nan"), "x"]):
+        column = code(values)
+        assert [str(column.categories[c]) for c in column.codes if c != MISSING] == [
+            str(v) for v in values if str(v) != "nan"
+        ]
+    for wrong in (5, None):
+        with pytest.raises(error.DataError, match="a column of values is needed"):
+            code(wrong)
+
+
+def test_long_columns_are_read_in_slices() -> None:
+    n = (1 << 20) + 5
+    for values in (np.array(["aa", "b"] * n, dtype=object)[:n], np.array(["aa", "b"] * n)[:n]):
+        column = code(values)
+        assert column.categories == ("aa", "b")
+        assert column.counts.tolist() == [(n + 1) // 2, n // 2]
+    mixed = np.full(n, None, dtype=object)
+    mixed[-1] = "b"
+    assert code(mixed).counts.tolist() == [1]
+
+
 def test_categoricals_grow_only_by_new_values() -> None:
     new = Column(np.array([0, 1, MISSING], dtype=np.uint32), ("y", "new"))
     pandas = Table(FRAMES["pandas"]).replace({"category": new})["category"]
@@ -164,7 +221,7 @@ def test_categoricals_grow_only_by_new_values() -> None:
     [
         (pd.Series([1.5, 2.5], name="x"), r"column 'x': holds double numbers"),
         (pd.Series([1.5, 2.5], dtype="category"), "holds double numbers"),
-        (["a", 1.5], r"row 1 holds 1\.5 among values of other types"),
+        (["a", 1.5], r"row 1 holds 1\.5 of type float"),
         ([[1], [2]], "one nominal value per record"),
         ("text", "not str"),
         (pd.DataFrame({"a": [1]}), "not DataFrame"),

@@ -27,8 +27,8 @@ def set_threads(threads: int | None) -> None:
     >>> set_threads(1)
     >>> set_threads(None)
     """
-    if threads is not None and threads < 1:
-        raise ParameterError(f"threads={threads}: give a number of at least 1, or None for one per core")
+    if threads is not None and not 1 <= threads <= 1024:
+        raise ParameterError(f"threads={threads}: give a number from 1 to 1024, or None for one per core")
     _core.set_threads(threads or 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,9 +54,9 @@ class Column:
         return len(self.codes)
 
 
-def is_missing(value: object) -> bool:
+def is_missing(value: Any) -> bool:
     """Tell whether a single value is missing: None, NaN, NaT or NA."""
-    return value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and value != value)
+    return value is None or bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
 def is_frame(data: object) -> bool:
@@ -74,7 +75,7 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
     if name is None and isinstance(values, pd.Series) and values.name is not None:
         name = str(values.name)
     where = f"column {name!r}" if name is not None else "values"
-    codes, categories = _encode(_to_arrow(values, where), where)
+    codes, categories = _encode(values, where)
     column = Column(codes, tuple(categories), name)
     if len(column.categories) and not column.counts.all():
         # Categoricals may list values that do not occur; they are no part of the sample.
@@ -94,7 +95,7 @@ def code_together(given: Mapping[Any, Any], missing: Missing = "keep") -> list[C
     >>> [column.codes.tolist() for column in code_together({"x": ["a", "b", "a"], "y": ["c", None, "d"]})]
     [[0, 0], [0, 1]]
     """
-    columns = [code(values, str(name), missing) for name, values in given.items()]
+    columns = [code(values, str(getattr(values, "name", None) or name), missing) for name, values in given.items()]
     if len({len(column) for column in columns}) > 1:
         sizes = ", ".join(f"{column.name!r} has {len(column):,}" for column in columns)
         raise DataError(f"columns of one table have the same number of records: {sizes}")
@@ -120,31 +121,44 @@ def _present(column: Column) -> Column:
     return Column(codes, tuple(column.categories[i] for i in present), column.name)
 
 
-def _to_arrow(values: Any, where: str) -> Any:
+def _encode(values: Any, where: str) -> tuple[NDArray[np.uint32], list[Any]]:
+    """Give codes and the list of distinct values that they point into."""
+    if isinstance(values, str | bytes | Mapping) or is_frame(values) or not hasattr(values, "__iter__"):
+        raise DataError(f"{where}: a column of values is needed, not {type(values).__name__}")
+    if not isinstance(values, _COLUMNS) and not _is_polars(values, "Series"):
+        values = list(values)
+    if np.ndim(values) != 1 and isinstance(values, np.ndarray):
+        raise DataError(f"{where}: one column is needed, not an array of shape {values.shape}")
+    try:
+        return _encode_arrow(_to_arrow(values), where)
+    except (pa.ArrowException, OverflowError, NotImplementedError):
+        # Values that Arrow has no type for: several types in one column, periods, very large numbers.
+        return _encode_mixed(values, where)
+
+
+_COLUMNS = (pd.Series, pd.Index, pd.Categorical, np.ndarray, pa.Array, pa.ChunkedArray)
+_SLICE = 1 << 20
+
+
+def _to_arrow(values: Any) -> Any:
     """Bring a column into Arrow without a Python loop where there is a way."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if _is_polars(values, "Series"):
         return values.to_arrow()
-    if isinstance(values, str | bytes | Mapping) or is_frame(values):
-        raise DataError(f"{where}: a column of values is needed, not {type(values).__name__}")
-    if not isinstance(values, pd.Series | pd.Index | np.ndarray):
-        values = list(values)
-    elif np.ndim(values) != 1:
-        raise DataError(f"{where}: one column is needed, not an array of shape {np.shape(values)}")
-    try:
-        return pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        return values
+    if len(values) > _SLICE and getattr(values, "dtype", None) is not None and values.dtype.kind in "OU":
+        # Slice by slice, so that Ctrl-C is heard in between; an empty slice may have a type of its own.
+        parts = [pa.array(values[i : i + _SLICE], from_pandas=True) for i in range(0, len(values), _SLICE)]
+        parts = [part for piece in parts for part in getattr(piece, "chunks", [piece])]
+        if len({part.type for part in parts}) == 1:
+            return pa.chunked_array(parts)
+    return pa.array(values, from_pandas=True)
 
 
-def _encode(array: Any, where: str) -> tuple[NDArray[np.uint32], list[Any]]:
-    """Give codes and the list of distinct values that they point into."""
-    if not isinstance(array, pa.Array | pa.ChunkedArray):
-        return _encode_mixed(array, where)
-    if isinstance(array, pa.ChunkedArray):
-        array = array.unify_dictionaries().combine_chunks()
+def _encode_arrow(array: Any, where: str) -> tuple[NDArray[np.uint32], list[Any]]:
     if pa.types.is_dictionary(array.type):
+        if isinstance(array, pa.ChunkedArray):
+            array = array.unify_dictionaries().combine_chunks()
         # Arrow lets a dictionary repeat values and hold nulls; then only decoding tells what is what.
         if array.dictionary.null_count or len(array.dictionary.unique()) < len(array.dictionary):
             array = array.dictionary_decode()
@@ -159,6 +173,9 @@ def _encode(array: Any, where: str) -> tuple[NDArray[np.uint32], list[Any]]:
         if pa.types.is_null(array.type):
             array = array.cast(pa.string())
         array = array.dictionary_encode()
+        if isinstance(array, pa.ChunkedArray):
+            # Only now, as codes: the texts together may be longer than one Arrow array can be.
+            array = array.unify_dictionaries().combine_chunks()
     codes = array.indices.cast(pa.uint32()).fill_null(int(MISSING)).to_numpy(zero_copy_only=False)
     return codes, array.dictionary.to_pylist()
 
@@ -183,9 +200,9 @@ def _encode_mixed(values: Any, where: str) -> tuple[NDArray[np.uint32], list[Any
     for row, value in enumerate(values):
         if is_missing(value):
             continue
-        if isinstance(value, float | list | dict | tuple | set):
+        if isinstance(value, float | complex | np.inexact | list | dict | tuple | set):
             raise DataError(
-                f"{where}: row {row} holds {value!r} among values of other types, but nominal values are needed; "
+                f"{where}: row {row} holds {value!r} of type {type(value).__name__}, but nominal values are needed; "
                 "turn the column into text"
             )
         codes[row] = categories.setdefault(str(value), (len(categories), value))[0]
@@ -217,9 +234,9 @@ class Table:
         self.data = data
         named = data.column_names if isinstance(data, pa.Table) else data if isinstance(data, Mapping) else data.columns
         self.names: list[Any] = list(named)
-        for name in self.names:
-            if self.names.count(name) > 1:
-                raise DataError(f"column name {name!r} stands {self.names.count(name)} times; rename the columns")
+        name, times = next(iter(Counter(self.names).most_common(1)), (None, 0))
+        if times > 1:
+            raise DataError(f"column name {name!r} stands {times} times; rename the columns")
 
     def values(self, name: Any) -> Any:
         """Give a column in its own library's form."""
@@ -263,14 +280,26 @@ def _like(old: Any, column: Column) -> Any:
     """Turn a coded column into one like another: same library, same type, same missing cells."""
     if isinstance(old, pd.Series):
         return _like_pandas(old, column)
+    if isinstance(old, pd.Categorical):
+        return _like_pandas(pd.Series(old), column).array
     if isinstance(old, pa.ChunkedArray):
         return pa.chunked_array([_like_arrow(old.type, column)])
+    if isinstance(old, pa.Array):
+        return _like_arrow(old.type, column)
     if _is_polars(old, "Series"):
         return _like_polars(old, column)
-    values = np.array(old, dtype=None if isinstance(old, np.ndarray) else object)
+    kinds = _kinds(column)
+    if isinstance(old, np.ndarray):
+        # Texts of a fixed width get the room that the longest needs.
+        widest = np.result_type(old.dtype, kinds.astype(old.dtype.kind)) if old.dtype.kind in "US" else old.dtype
+        values = old.astype(widest)
+    else:
+        values = np.array([*old, None], dtype=object)[:-1]
     known = column.codes != MISSING
-    values[known] = _kinds(column)[column.codes[known]]
-    return values if isinstance(old, np.ndarray) else type(old)(values.tolist())
+    values[known] = kinds[column.codes[known]]
+    if isinstance(old, np.ndarray):
+        return values
+    return tuple(values.tolist()) if isinstance(old, tuple) else values.tolist()
 
 
 def _kinds(column: Column) -> NDArray[np.object_]:
@@ -301,6 +330,9 @@ def _like_pandas(old: pd.Series[Any], column: Column) -> pd.Series[Any]:
             index=old.index,
             name=old.name,
         )
+    if isinstance(old.dtype, pd.ArrowDtype):
+        made = pa.chunked_array([_like_arrow(old.dtype.pyarrow_dtype, column)])
+        return pd.Series(pd.arrays.ArrowExtensionArray(made), index=old.index, name=old.name)
     values = old.array.copy()
     known = column.codes != MISSING
     kinds = pd.Series(_kinds(column), dtype=old.dtype).array
@@ -309,12 +341,16 @@ def _like_pandas(old: pd.Series[Any], column: Column) -> pd.Series[Any]:
 
 
 def _like_arrow(kind: Any, column: Column) -> Any:
-    missing = column.codes == MISSING
+    codes = pa.array(column.codes, mask=column.codes == MISSING)
     if pa.types.is_dictionary(kind):
-        codes = pa.array(column.codes, mask=missing).cast(kind.index_type)
+        try:
+            codes = codes.cast(kind.index_type)
+        except pa.ArrowInvalid:
+            codes = codes.cast(pa.int32())  # more categories than the old type can number
         dictionary = pa.array(list(column.categories), type=kind.value_type)
         return pa.DictionaryArray.from_arrays(codes, dictionary, ordered=kind.ordered)
-    return pa.array(list(column.categories), type=kind).take(pa.array(column.codes, mask=missing))
+    made_of = pa.large_string() if pa.types.is_string_view(kind) else kind
+    return pa.array(list(column.categories), type=made_of).take(codes).cast(kind)
 
 
 def _like_polars(old: Any, column: Column) -> Any:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from nominym.datasets import SHAPES, Discharges, discharges, vocabulary
-from nominym.error import ParameterError
+from nominym.error import ParameterError, SizeError
 from nominym.stats import distance_correlation
 
 NOMINAL = ["diagnosis", "secondary", "procedure"]
@@ -213,13 +213,18 @@ def test_shapes_have_the_published_sizes():
     }
 
 
+def test_more_records_than_memory_holds_are_refused():
+    with pytest.raises(SizeError, match="a table of 4,294,967,294 records needs 320"):
+        discharges(2**32 - 2)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("n", 0, "at least 1"),
-        ("n", -5, "at least 1"),
-        ("n", 10.0, "whole number at least 1"),
-        ("n", "10", "whole number at least 1"),
+        ("n", 0, "from 1 to 4294967294"),
+        ("n", -5, "from 1 to 4294967294"),
+        ("n", 10.0, "whole number from 1 to 4294967294"),
+        ("n", "10", "whole number from 1 to 4294967294"),
         ("seed", -1, "from 0 to 18446744073709551615"),
         ("seed", 2**64, "from 0 to 18446744073709551615"),
         ("seed", 1.5, "whole number from 0 to 18446744073709551615"),

@@ -144,11 +144,23 @@ def test_sse_distance_ranks_ordered_categories() -> None:
         ({"diag": ["flu", "coma"], "age": [1, 2]}, "a", "row numbers are needed"),
         ({"diag": ["flu", "coma"], "age": [1, 2]}, [0, 1], "give pairs"),
         ({"age": [1, 2]}, 0, "names 'diag', which is not among"),
+        ({"diag": ["flu", "coma"], "age": [1, float("inf")]}, 0, "column 'age': row 1 is infinite"),
+        ({"diag": ["flu", "coma"], "age": [1, 2, 3]}, 0, "column 'age' has 3 records, 'diag' has 2"),
+        ({"diag": ["flu", "coma"], "age": [1j, 2j]}, 0, "column 'age' is nominal"),
     ],
 )
 def test_sse_distance_refuses(frame: dict, first: object, message: str) -> None:
     with pytest.raises(error.NominymError, match=message):
         stats.sse_distance(frame, first, 1, {"diag": TREE})
+
+
+def test_sse_distance_of_no_pair_and_of_named_columns() -> None:
+    frame = {"diag": ["flu", "coma"], "age": [1, 2]}
+    assert len(stats.sse_distance(frame, [], [], {"diag": TREE})) == 0
+    twice = stats.sse_distance(frame, 0, 1, {"diag": TREE}, columns=["diag", "diag"])
+    assert twice == stats.sse_distance(frame, 0, 1, {"diag": TREE}, columns=["diag"])
+    with pytest.raises(error.ParameterError, match="not the one text 'diag'"):
+        stats.sse_distance(frame, 0, 1, {"diag": TREE}, columns="diag")
 
 
 def test_a_tree_is_never_chosen_silently() -> None:

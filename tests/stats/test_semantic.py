@@ -105,13 +105,15 @@ def test_missing_values_are_left_out_pairwise() -> None:
     x, y = ["a", None, "c", "b", "d"], ["c", "d", None, "a", "b"]
     kept = ["a", "b", "d"], ["c", "a", "b"]
     assert stats.distance_correlation(x, y, tax, tax) == stats.distance_correlation(*kept, tax, tax)
-    assert stats.rmse(x, y, tax) == stats.rmse(*kept, tax, root="top")
+    assert stats.rmse(x, y, tax) == stats.rmse(*kept, tax)
+    # A record that is not used has no say in the root either.
+    assert stats.rmse(["c", "a"], ["d", None], tax) == stats.rmse(["c"], ["d"], tax) == 0.5
     assert stats.semantic_mean(["c", None, float("nan"), pd.NA], tax) == "c"
     with pytest.raises(error.MissingValueError, match=r"column 'x': 1 of 5 values are missing, the first in row 1"):
         stats.distance_correlation(x, y, tax, tax, missing="error")
     with pytest.raises(error.DataError, match="no record has a value in all of 'x', 'y'"):
         stats.distance_correlation(["a", None], [None, "b"], tax, tax)
-    with pytest.raises(error.DataError, match="no record has a value both"):
+    with pytest.raises(error.DataError, match="no record has a value in all of 'before', 'after'"):
         stats.rmse(["a", None], [None, "b"], tax)
     for empty in ([], [None], pd.Series([], dtype=str)):
         with pytest.raises(error.DataError, match="no value at all"):
@@ -126,6 +128,25 @@ def test_root_overrides_the_least_common_subsumer() -> None:
         stats.rmse(["c"], ["d"], tax, root="e")
 
 
+def test_messages_name_the_column_and_the_argument() -> None:
+    tax = Taxonomy.from_edges([("a", "top"), ("b", "top")])
+    column = pd.Series(["a", "zz"], name="diag")
+    with pytest.raises(error.UnknownConceptError, match="column 'diag': 1 value"):
+        stats.distance_covariance(column, column, tax, tax)
+    with pytest.raises(error.UnknownConceptError, match="root='zz': "):
+        stats.semantic_mean(["a"], tax, root="zz")
+    with pytest.raises(error.ParameterError, match="a mapping from column to taxonomy is needed, not Taxonomy"):
+        stats.covariance_matrix({"x": ["a"]}, tax)  # type: ignore[arg-type]
+
+
+def test_roots_of_a_covariance_matrix() -> None:
+    tax = Taxonomy.from_edges([("b", "top"), ("c", "b"), ("d", "b"), ("e", "top")])
+    frame = {"x": ["c", "d", "c"], "y": ["c", "e", "d"]}
+    cells = stats.covariance_matrix(frame, {"x": tax, "y": tax}, roots={"x": "top"})
+    assert cells.loc["x", "x"] == stats.distance_variance(frame["x"], tax, root="top")
+    assert cells.loc["x", "x"] < stats.distance_variance(frame["x"], tax)
+
+
 def test_a_constant_column_has_no_correlation() -> None:
     tax = Taxonomy.from_edges([("a", "top"), ("b", "top")])
     assert stats.distance_correlation(["a", "a"], ["a", "b"], tax, tax) == 0
@@ -136,7 +157,7 @@ def test_columns_of_different_length_are_refused() -> None:
     tax = Taxonomy.from_edges([("a", "top"), ("b", "top")])
     with pytest.raises(error.DataError, match="'x' has 1, 'y' has 2"):
         stats.distance_covariance(["a"], ["a", "b"], tax, tax)
-    with pytest.raises(error.DataError, match="before has 1 records and after 2"):
+    with pytest.raises(error.DataError, match="'before' has 1, 'after' has 2"):
         stats.rmse(["a"], ["a", "b"], tax)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 import nominym as nym
-from nominym import DistanceMatrix, Measure, Taxonomy, error
-from nominym.taxonomy import matrix as matrix_module
+from nominym import DistanceMatrix, Measure, Taxonomy, error, memory
 from reference import Edges, all_measures, both, edge_lists
 
 NERVOUS = [
@@ -109,6 +110,8 @@ def test_out_takes_an_array_or_a_file(tmp_path) -> None:
     for wrong in (np.empty((4, 5), np.float32), np.empty((5, 5)), np.empty((5, 10), np.float32)[:, ::2]):
         with pytest.raises(error.ParameterError, match=r"shape \(5, 5\) is needed"):
             tax.distance_matrix(out=wrong)
+    with pytest.raises(error.ParameterError, match="not list"):
+        tax.distance_matrix(out=[1])  # type: ignore[arg-type]
     with pytest.raises(error.ParameterError, match=r"\.npy"):
         tax.distance_matrix(out=str(tmp_path / "distances.bin"))
 
@@ -126,20 +129,44 @@ def test_a_file_that_is_not_finished_leaves_nothing(tmp_path) -> None:
     assert (tmp_path / "distances.npy").read_bytes() == b"old"
 
 
+def test_a_full_disk_is_found_before_writing(tmp_path, monkeypatch) -> None:
+    def full(*_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    tax = Taxonomy.from_edges(NERVOUS)
+    with pytest.raises(error.SizeError, match=r"distances\.npy: .* GiB are needed on disk \(No space left"):
+        tax.distance_matrix(out=tmp_path / "distances.npy")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_counts_outside_a_restricted_taxonomy_play_no_part() -> None:
+    tax = Taxonomy.from_edges(NERVOUS)
+    used = {"Hepatic coma": 3, "Hypoglycemic coma": 1, "Neuropathy": 9}
+    within = nym.stats.rmse(["Hepatic coma"], ["Hypoglycemic coma"], tax, measure=Measure("jiang-conrath", ic=used))
+    assert within == pytest.approx(np.log(4 / 3) + np.log(4))
+
+
 def test_a_matrix_beyond_memory_is_refused_with_its_size(monkeypatch) -> None:
-    monkeypatch.setattr(matrix_module, "free_memory", lambda: 2**30)
+    monkeypatch.setattr(memory, "free_memory", lambda: 2**30)
     tax = Taxonomy.from_edges([(str(i), "top") for i in range(20_000)])
     with pytest.raises(error.SizeError, match=r"20,001 × 20,001 distances needs 1\.5 GiB, 1\.0 GiB are free.*out="):
         tax.distance_matrix()
     monkeypatch.undo()
-    assert (matrix_module.free_memory() or 1) > 0
+    assert (memory.free_memory() or 1) > 0
 
 
 def test_measures_are_refused_before_any_work() -> None:
     tax = Taxonomy.from_edges(NERVOUS)
     with pytest.raises(error.ParameterError, match="no measure 'wupalmer'; there are wu-palmer, path"):
         tax.distance("Coma", "Neuropathy", "wupalmer")
-    for wrong in ({"ic": "secco"}, {"ic": "zhou", "k": 2}):
+    for wrong in (
+        {"ic": "secco"},
+        {"ic": "zhou", "k": 2},
+        {"ic": "zhou", "k": "a"},
+        {"ic": None},
+        {"ic": {"Coma": "3"}},
+    ):
         with pytest.raises(error.ParameterError):
             Measure("lin", **wrong)
     with pytest.raises(error.ParameterError, match="leave ic"):
@@ -147,7 +174,11 @@ def test_measures_are_refused_before_any_work() -> None:
     with pytest.raises(error.ParameterError, match="'Neuropathy' is never used"):
         tax.distance("Coma", "Neuropathy", Measure("lin", ic={"Hepatic coma": 1, "Hypoglycemic coma": 2}))
     with pytest.raises(error.ParameterError, match=r"count of 'Coma' is -1"):
-        tax.distance("Coma", "Neuropathy", Measure("lin", ic={"Coma": -1}))
+        Measure("lin", ic={"Coma": -1})
+    with pytest.raises(error.UnknownConceptError, match=r"'Comma'.*did you mean 'Coma'"):
+        tax.distance("Coma", "Neuropathy", Measure("lin", ic={"Comma": 1}))
+    with pytest.raises(error.ParameterError, match="not the one text 'Coma'"):
+        tax.distance_matrix("Coma")
     with pytest.raises(error.UnknownConceptError, match="'Flu'"):
         tax.distance_matrix(["Coma", "Flu"])
 
@@ -168,6 +199,8 @@ def test_the_table_of_measures_is_complete() -> None:
         ([[0, np.nan], [np.nan, 0]], ["a", "b"], "finite"),
         ([[1, 1], [1, 0]], ["a", "b"], "to itself"),
         (np.empty((0, 0)), [], "at least one"),
+        ([[0, 1], [1]], ["a", "b"], "square of numbers"),
+        ([["x"]], ["a"], "square of numbers"),
     ],
 )
 def test_bad_matrices_are_refused(matrix: object, labels: list[str], message: str) -> None:

@@ -54,6 +54,15 @@ def test_the_error_names_column_values_counts_and_remedy() -> None:
     assert "Taxonomy.match" in message
 
 
+def test_close_names_are_found_in_large_taxonomies() -> None:
+    tax = Taxonomy.from_edges([(i, 0) for i in range(100_000, 160_000)] + [("Coma", 0)])
+    for wrong, right in (("15000O", "15000"), ("Koma", "Coma"), ("99999x", None)):
+        with pytest.raises(error.UnknownConceptError) as caught:
+            tax.depth(wrong)
+        assert ("did you mean" in str(caught.value)) == (right is not None)
+        assert right is None or f"'{right}" in str(caught.value)
+
+
 def test_whole_numbers_match_and_floats_are_refused() -> None:
     tax = Taxonomy.from_edges([(250, 249), (251, 249)])
     assert stats.semantic_mean(pd.Series([250, 250, 251]), tax) == "250"

@@ -88,6 +88,30 @@ def test_edges_come_from_anywhere(pairs: object) -> None:
     assert (len(tax), tax.links, tax.root, tax.depth("d")) == (5, 5, "top", 4)
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, dict])
+def test_a_missing_parent_declares_a_root_in_any_frame(make) -> None:
+    tax = Taxonomy.from_edges(make({"child": ["a", "b", "top"], "parent": ["top", "top", None]}))
+    assert (tax.ids, tax.distance("a", "b")) == (("a", "b", "top"), 0.5)
+
+
+def test_floats_are_no_ids() -> None:
+    frame = pd.DataFrame({"child": [1, 2, 0], "parent": [0, 0, None]})
+    with pytest.raises(error.DataError, match="column 'parent': holds double numbers"):
+        Taxonomy.from_edges(frame, virtual_root=True)
+    assert Taxonomy.from_edges(frame.astype("Int64")).root == "0"
+    with pytest.raises(error.ParameterError, match=r"row 0 names 1\.5"):
+        Taxonomy.from_edges([(1.5, "top")])
+
+
+def test_labels_and_synonyms_belong_to_concepts() -> None:
+    with pytest.raises(error.ParameterError, match="labels: there is no concept 'b'"):
+        Taxonomy.from_edges([("a", "top")], labels={"b": "Bee"})
+    with pytest.raises(
+        error.ParameterError, match="synonyms: a list of names is needed for 'a', not the one text 'Ay'"
+    ):
+        Taxonomy.from_edges([("a", "top")], synonyms={"a": "Ay"})
+
+
 def test_numbers_are_ids_as_text() -> None:
     tax = Taxonomy.from_edges([(44054006, 73211009), (46635009, 73211009)])
     assert tax.ids == ("44054006", "46635009", "73211009")
@@ -148,6 +172,8 @@ def test_bad_concepts_are_named() -> None:
     ("pairs", "message"),
     [
         (["ab"], "row 0 is 'ab'"),
+        (None, "pairs or a two-column frame are needed, not None"),
+        ([1, 2], "row 0 is 1"),
         ([("a", "b"), ("c",)], "row 1"),
         ([(None, "b")], "row 0 has no child"),
         (pd.DataFrame({"a": ["x"]}), "two columns"),

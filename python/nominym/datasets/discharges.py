@@ -15,6 +15,7 @@ import pandas as pd
 from nominym._core import draw_uniform
 from nominym.datasets import vocabulary
 from nominym.error import ParameterError
+from nominym.memory import require
 from nominym.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ sna-2    1316 diagnosis (18), procedure (21)                    0.88 table 7.11
 
 The source does not give the numbers of categories of sna-2; those here are near those of sna-1.
 """
+
+# Memory for each record at the peak, measured: the random numbers of a few columns and the codes of all.
+_BYTES = 80
 
 AGE_GROUPS = ("0-17", "18-34", "35-49", "50-64", "65-74", "75-84", "85+")
 SEXES = ("female", "male")
@@ -140,7 +144,9 @@ def discharges(
     privacy-preserving methods for nominal data, thesis, Universitat Rovira i Virgili, 2017: see ``SHAPES``.
     """
     disorders, treatments = vocabulary.diagnoses(), vocabulary.procedures()
-    n = _whole("n", n, 1, None)
+    # Records are numbered with 32 bits everywhere in the library.
+    n = _whole("n", n, 1, 2**32 - 2)
+    require(n * _BYTES, f"a table of {n:,} records", "draw fewer")
     diagnoses = _whole("diagnoses", diagnoses, 1, disorders.size)
     procedures = _whole("procedures", procedures, 1, treatments.size)
     secondary = diagnoses if secondary is None else _whole("secondary", secondary, 1, disorders.size)
@@ -274,13 +280,13 @@ def _patients(codes: NDArray[np.int16], system: NDArray[np.int32], seed: int) ->
     }
 
 
-def _whole(name: str, value: int, low: int, high: int | None) -> int:
-    allowed = f"from {low} to {high}" if high is not None else f"at least {low}"
+def _whole(name: str, value: int, low: int, high: int) -> int:
+    allowed = f"from {low} to {high}"
     try:
         number = operator.index(value)
     except TypeError:
         raise ParameterError(f"{name} must be a whole number {allowed}, not {value!r}") from None
-    if number < low or (high is not None and number > high):
+    if not low <= number <= high:
         raise ParameterError(f"{name} must be {allowed}, not {number}")
     return number
 

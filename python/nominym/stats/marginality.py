@@ -174,13 +174,18 @@ def sse_distance(
     [1.0488, 1.6583]
     """
     table = Table(frame)
-    names = list(columns) if columns is not None else table.names
+    if isinstance(columns, str):
+        raise ParameterError(f"columns: a list of names is needed, not the one text {columns!r}")
+    names = list(dict.fromkeys(columns)) if columns is not None else table.names
     for name in taxonomies:
         if name not in names:
             raise ParameterError(f"taxonomies names {name!r}, which is not among the columns {names}")
     if not names:
         raise DataError("no column to measure")
     records = len(table.values(names[0]))
+    for name in names:
+        if len(table.values(name)) != records:
+            raise DataError(f"column {name!r} has {len(table.values(name)):,} records, {names[0]!r} has {records:,}")
     pairs = [_rows(rows, records, which) for rows, which in ((first, "first"), (second, "second"))]
     if len(pairs[0]) != len(pairs[1]):
         raise ParameterError(f"first has {len(pairs[0])} rows and second {len(pairs[1])}; give pairs")
@@ -199,7 +204,7 @@ def sse_distance(
 
 
 def _rows(rows: Any, records: int, which: str) -> NDArray[np.intp]:
-    found = np.atleast_1d(np.asarray(rows))
+    found = np.atleast_1d(np.asarray(rows, dtype=np.intp if np.size(rows) == 0 else None))
     if found.dtype.kind not in "iu" or found.ndim != 1:
         raise ParameterError(f"{which}: row numbers are needed, not {rows!r}")
     outside = found[(found < 0) | (found >= records)]
@@ -216,13 +221,16 @@ def _numbers(values: Any, name: Any) -> NDArray[np.float64]:
             raise DataError(f"column {name!r} is nominal: give it a taxonomy, or leave it out with columns=")
         ranks = series.cat.codes.to_numpy()
         numbers = np.where(ranks >= 0, ranks, np.nan).astype(np.float64)
-    elif pd.api.types.is_numeric_dtype(series.dtype):
+    elif pd.api.types.is_numeric_dtype(series.dtype) and series.dtype.kind != "c":
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
         raise DataError(f"column {name!r} is nominal: give it a taxonomy, or leave it out with columns=")
     if np.isnan(numbers).any():
         row = int(np.flatnonzero(np.isnan(numbers))[0])
         raise MissingValueError(f"column {name!r}: row {row} is missing; fill or drop such records")
+    if np.isinf(numbers).any():
+        row = int(np.flatnonzero(np.isinf(numbers))[0])
+        raise DataError(f"column {name!r}: row {row} is infinite; correct or drop such records")
     return numbers
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from nominym import _core
 from nominym.control import Progress, reporter
-from nominym.error import DataError
+from nominym.error import ParameterError
 from nominym.frame import Column, Missing, Table, code, code_together
 from nominym.taxonomy.measure import Measure
 from nominym.taxonomy.space import Semantics, Space
@@ -132,12 +132,17 @@ def covariance_matrix(
     taxonomies: Mapping[Any, Semantics],
     *,
     measure: str | Measure = "wu-palmer",
+    roots: Mapping[Any, object] | None = None,
     missing: Missing = "keep",
     progress: Progress = None,
 ) -> pd.DataFrame:
     """Collect ``sdVar`` (diagonal) and ``sdCov`` of several columns; only records with all values are used."""
     table = Table(frame)
-    given = {name: (table.values(name), tax, None) for name, tax in taxonomies.items()}
+    if not isinstance(taxonomies, Mapping):
+        raise ParameterError(
+            f"taxonomies: a mapping from column to taxonomy is needed, not {type(taxonomies).__name__}"
+        )
+    given = {name: (table.values(name), tax, (roots or {}).get(name)) for name, tax in taxonomies.items()}
     columns = _attributes(given, measure, missing, progress)
     cells = np.diag([_covariance(column, column, progress) for column in columns])
     for i, j in combinations(range(len(columns)), 2):
@@ -195,12 +200,8 @@ def rmse(
     >>> rmse(["flu", "coma"], ["coma", "flu"], tax)
     0.5
     """
-    old, new = code(before, "before", missing), code(after, "after", missing)
-    if len(old) != len(new):
-        raise DataError(f"before has {len(old):,} records and after {len(new):,}; give the same records")
+    old, new = code_together({"before": before, "after": after}, missing)
     space = Space(tax, [old, new], measure, root)
     x, y, count = _core.joint(old.codes, new.codes, (len(old.categories), len(new.categories)))
-    if not len(count):
-        raise DataError("no record has a value both before and after")
     distances = space.pairs(space.places[0][x], space.places[1][y], progress)
     return math.sqrt(math.fsum(count * distances**2) / int(count.sum()))

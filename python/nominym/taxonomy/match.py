@@ -66,14 +66,19 @@ class Names:
     def close(self, value: object) -> list[str]:
         """Names spelled much like a value, the closest first, as they stand in the taxonomy."""
         name = folded(value)
-        near: dict[str, str] = {}
-        for _, table in self._tables():
-            for other, concepts in table.items():
-                if other[:1] == name[:1] and abs(len(other) - len(name)) <= 3:
-                    near.setdefault(other, self._written(other, concepts[0]))
-                    if len(near) == _COMPARED:
-                        break
-        return [near[other] for other in difflib.get_close_matches(name, near, n=2, cutoff=0.75)]
+        # Names that begin or end alike, the more letters the better; few enough to compare in full.
+        for letters in (4, 3, 2):
+            begin, end = name[:letters], name[-letters:]
+            near: dict[str, int] = {}
+            for _, table in self._tables():
+                for other, concepts in table.items():
+                    if abs(len(other) - len(name)) <= 3 and (other.startswith(begin) or other.endswith(end)):
+                        near.setdefault(other, concepts[0])
+            compared = list(near)[:_COMPARED]
+            found = difflib.get_close_matches(name, compared, n=2, cutoff=0.75)
+            if found:
+                return [self._written(other, near[other]) for other in found]
+        return []
 
     def _written(self, name: str, concept: int) -> str:
         written = (self._ids[concept], self._labels[concept], *self._synonyms.get(concept, ()))

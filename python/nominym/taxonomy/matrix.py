@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,30 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nominym.error import DataError, ParameterError, SizeError
+from nominym.memory import require_matrix
 from nominym.taxonomy.match import Names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-def free_memory() -> int | None:
-    """Tell how many bytes of memory can be had without swapping, or None where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        sizes = {name: int(size.split()[0]) * 1024 for name, _, size in (line.partition(":") for line in lines)}
-        return sizes["MemAvailable"]
-    except (OSError, KeyError, ValueError, IndexError):
-        return None
-
-
-def check_room(size: int, itemsize: int, remedy: str) -> None:
-    """Refuse a square matrix that does not fit into memory, before anything is allocated."""
-    needed, free = size * size * itemsize, free_memory()
-    if free is not None and needed > free:
-        raise SizeError(
-            f"a matrix of {size:,} × {size:,} distances needs {needed / 2**30:,.1f} GiB, "
-            f"{free / 2**30:,.1f} GiB are free; {remedy}"
-        )
 
 
 @contextmanager
@@ -45,7 +27,7 @@ def allocate(size: int, out: NDArray[np.float32] | str | os.PathLike[str] | None
     """
     shape = (size, size)
     if out is None:
-        check_room(size, 4, "give fewer values, or out='matrix.npy' to write to a file")
+        require_matrix(size, 4, "give fewer values, or out='matrix.npy' to write to a file")
         yield np.empty(shape, dtype=np.float32)
     elif isinstance(out, np.ndarray):
         if out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous or not out.flags.writeable:
@@ -53,18 +35,33 @@ def allocate(size: int, out: NDArray[np.float32] | str | os.PathLike[str] | None
                 f"out: a writable, C-ordered float32 array of shape {shape} is needed, not {out.dtype} {out.shape}"
             )
         yield out
-    else:
+    elif isinstance(out, str | os.PathLike):
         target = Path(out)
         if target.suffix != ".npy":
             raise ParameterError(f"out={str(out)!r}: the file of a matrix ends in .npy")
-        part = target.with_name(target.name + ".part")
+        draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
         try:
-            matrix = np.lib.format.open_memmap(part, mode="w+", dtype=np.float32, shape=shape)
+            matrix = np.lib.format.open_memmap(draft, mode="w+", dtype=np.float32, shape=shape)
+            _reserve(draft, target)
             yield matrix
             matrix.flush()
-            part.replace(target)
+            draft.replace(target)
         finally:
-            part.unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
+    else:
+        raise ParameterError(f"out: an array or the path of an .npy file is needed, not {type(out).__name__}")
+
+
+def _reserve(draft: Path, target: Path) -> None:
+    """Get all the disk a mapped file needs: writing to a map on a full disk would end the process."""
+    size = draft.stat().st_size
+    try:
+        with draft.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:
+        raise SizeError(
+            f"{target}: {size / 2**30:,.3g} GiB are needed on disk ({error.strerror}); choose another place"
+        ) from None
 
 
 class DistanceMatrix:
@@ -78,7 +75,10 @@ class DistanceMatrix:
 
     def __init__(self, matrix: Any, labels: Sequence[object]) -> None:
         """Check that the matrix is one of distances: square, finite, symmetric, not negative, zero to itself."""
-        cells = np.array(matrix, dtype=np.float64, order="C")
+        try:
+            cells = np.array(matrix, dtype=np.float64, order="C")
+        except (TypeError, ValueError):
+            raise DataError("a distance matrix is a square of numbers") from None
         names = [str(label) for label in labels]
         if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
             raise DataError(f"a distance matrix is square, this one has shape {cells.shape}")
@@ -93,11 +93,12 @@ class DistanceMatrix:
             (~np.isfinite(cells), "not a finite number"),
             (cells < 0, "negative"),
             (np.eye(len(cells), dtype=bool) & (cells != 0), "not zero from a value to itself"),
-            (cells != cells.T, "not the same both ways"),
+            (~np.isclose(cells, cells.T, rtol=1e-6, atol=0), "not the same both ways"),
         ):
             if wrong.any():
                 i, j = map(int, np.argwhere(wrong)[0])
                 raise DataError(f"the distance from {names[i]!r} to {names[j]!r} is {cells[i, j]}: {fault}")
+        cells = (cells + cells.T) / 2  # what rounding made different
         cells.setflags(write=False)
         self._cells = cells
         self._labels = names

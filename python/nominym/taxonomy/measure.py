@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import NamedTuple
 
 from nominym.error import ParameterError
@@ -88,7 +89,12 @@ taxonomic-feature, resnik, lin, jiang-conrath
             raise ParameterError(
                 f"there is no information content {self.ic!r}; there are {', '.join(CONTENTS)}, or give counts by id"
             )
-        if not 0 <= self.k <= 1:
+        if not isinstance(self.ic, str | Mapping):
+            raise ParameterError(f"ic={self.ic!r}: give {', '.join(CONTENTS)}, or counts by id")
+        for name, count in self.ic.items() if isinstance(self.ic, Mapping) else ():
+            if not isinstance(count, Real) or not 0 <= count < float("inf"):
+                raise ParameterError(f"ic: the count of {name!r} is {count!r}; counts are numbers ≥ 0")
+        if not isinstance(self.k, Real) or not 0 <= self.k <= 1:
             raise ParameterError(f"k={self.k}: the weight in Zhou's information content lies in [0, 1]")
         if not self.needs_content and (self.ic != "seco" or self.k != 0.5):
             raise ParameterError(f"measure {self.name!r} does not use information content: leave ic and k out")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from nominym.control import Progress, reporter
-from nominym.error import DataError, ParameterError
-from nominym.taxonomy.matrix import DistanceMatrix, check_room
+from nominym.error import DataError, ParameterError, UnknownConceptError
+from nominym.memory import require_matrix
+from nominym.taxonomy.matrix import DistanceMatrix
 from nominym.taxonomy.measure import Measure, as_measure
 from nominym.taxonomy.taxonomy import Taxonomy
 
@@ -50,7 +51,7 @@ class Space:
             raise DataError(f"{_names(columns)}: no value at all")
         if isinstance(semantics, Taxonomy):
             used = np.concatenate(placed)
-            top = semantics.graph.lcs(used) if root is None else semantics.concept(root)
+            top = semantics.graph.lcs(used) if root is None else _root(semantics, root)
             self._given, kept = semantics.restrict_to(top)
             self.root = self._given.root
             outside = used[kept[np.minimum(np.searchsorted(kept, used), len(kept) - 1)] != used]
@@ -58,7 +59,7 @@ class Space:
                 name = semantics.ids[outside[0]]
                 raise ParameterError(f"{_names(columns)}: {name!r} is not below root={self.root!r}")
             placed = [np.searchsorted(kept, p).astype(np.uint32) for p in placed]
-            self._content = self._given.content(self._measure)
+            self._content = self._given.content(self._measure, semantics)
         elif root is not None:
             raise ParameterError("root= has no meaning for a distance matrix")
         self.places: list[NDArray[np.uint32]] = placed
@@ -76,7 +77,7 @@ class Space:
 
     def matrix(self, places: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure all pairs of places."""
-        check_room(len(places), 8, "the column has too many categories for this statistic")
+        require_matrix(len(places), 8, "the column has too many categories for this statistic")
         if isinstance(self._given, DistanceMatrix):
             return np.ascontiguousarray(self._given.matrix[np.ix_(places, places)])
         out = np.empty((len(places), len(places)))
@@ -96,7 +97,7 @@ class Space:
         """Find the place, of all there are, with the smallest sum of distances to the counted ones (ties: by id)."""
         if isinstance(self._given, DistanceMatrix):
             sums = self._given.matrix[:, places] @ counts.astype(np.float64)
-            tied = np.flatnonzero(sums - sums.min() <= 1e-12 * max(float(sums.min()), 1.0))
+            tied = np.flatnonzero(sums - sums.min() <= 1e-12 * sums.min())
             return int(min(tied, key=lambda place: self.names[place]))
         with reporter(progress, "semantic mean") as report:
             return self._given.graph.mean(places, counts, self._measure.name, self._content, report)[0]
@@ -106,6 +107,13 @@ class Space:
         totals = np.zeros(len(self._given), dtype=np.uint64)
         np.add.at(totals, self.places[which], column.counts)
         return totals
+
+
+def _root(taxonomy: Taxonomy, root: object) -> int:
+    try:
+        return taxonomy.concept(root)
+    except UnknownConceptError as error:
+        raise type(error)(f"root={root!r}: {error}") from None
 
 
 def _names(columns: Sequence[Column]) -> str:

@@ -80,6 +80,12 @@ class Taxonomy:
         child, parent = _two_columns(pairs)
         ids = dict.fromkeys(name for link in zip(child, parent, strict=True) for name in link if name is not None)
         links = [(c, p) for c, p in zip(child, parent, strict=True) if p is not None]
+        for option, named in (("labels", labels or {}), ("synonyms", synonyms or {})):
+            for key, names in named.items():
+                if key not in ids:
+                    raise ParameterError(f"{option}: there is no concept {key!r} among the links; keys are ids")
+                if option == "synonyms" and isinstance(names, str):
+                    raise ParameterError(f"synonyms: a list of names is needed for {key!r}, not the one text {names!r}")
         concepts = Concepts(
             ids=list(ids),
             child=[c for c, _ in links],
@@ -333,14 +339,19 @@ class Taxonomy:
         [[0.0, 0.5], [0.5, 0.0]]
         """
         chosen = as_measure(measure)
+        if isinstance(values, str):
+            raise ParameterError(f"distance_matrix takes a list of values, not the one text {values!r}")
         concepts = np.arange(len(self), dtype=np.uint32) if values is None else self.concepts(values)
         content = self.content(chosen)
         with allocate(len(concepts), out) as matrix, reporter(progress, "distances") as report:
             self._graph.matrix(concepts, chosen.name, matrix, content, report)
         return matrix
 
-    def content(self, measure: Measure) -> NDArray[np.float64] | None:
-        """Work out the information content that a measure needs (once), or nothing where it needs none."""
+    def content(self, measure: Measure, whole: Taxonomy | None = None) -> NDArray[np.float64] | None:
+        """Work out the information content that a measure needs (once), or nothing where it needs none.
+
+        Counts name concepts of ``whole``, of which this taxonomy may be a part; what lies outside counts for nothing.
+        """
         if not measure.needs_content:
             return None
         if isinstance(measure.ic, str):
@@ -348,11 +359,9 @@ class Taxonomy:
             if key not in self._contents:
                 self._contents[key] = self._graph.information(measure.ic, measure.k)
             return self._contents[key]
+        (whole or self).concepts(measure.ic)
         counts = np.zeros(len(self))
-        # Concepts that a restricted taxonomy has left behind count for nothing in it.
         for name, count in measure.ic.items():
-            if not (np.isfinite(count) and count >= 0):
-                raise ParameterError(f"ic: the count of {name!r} is {count}; counts are numbers ≥ 0")
             found = self._names.find(name)[1]
             if len(found) == 1:
                 counts[found[0]] += count
@@ -378,18 +387,26 @@ def _indices(names: Sequence[str], index: Mapping[str, int]) -> NDArray[np.uint3
 
 def _two_columns(pairs: Any) -> tuple[list[str], list[str | None]]:
     """Take (child, parent) pairs apart, whatever holds them."""
-    from nominym.frame import Table, is_frame, is_missing
+    from nominym.frame import MISSING, Table, is_frame, is_missing
 
+    if isinstance(pairs, str) or not (is_frame(pairs) or hasattr(pairs, "__iter__")):
+        raise ParameterError(f"edges: (child, parent) pairs or a two-column frame are needed, not {pairs!r}")
+    child: list[Any]
+    parent: list[Any]
     if is_frame(pairs):
         table = Table(pairs)
         if len(table.names) != 2:
             raise ParameterError(f"edges: a frame of two columns (child, parent) is needed, not {len(table.names)}")
-        child, parent = (list(table.values(name)) for name in table.names)
+        columns = [table.code(name) for name in table.names]
+        child, parent = ([None if i == MISSING else c.categories[i] for i in c.codes] for c in columns)
     else:
         child, parent = [], []
         for row, pair in enumerate(pairs):
-            if isinstance(pair, str) or len(pair) != 2:
+            if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
                 raise ParameterError(f"edges: row {row} is {pair!r}, not a (child, parent) pair")
+            for name in pair:
+                if isinstance(name, float | np.floating) and not is_missing(name):
+                    raise ParameterError(f"edges: row {row} names {name!r}; ids are text or whole numbers, not floats")
             child.append(pair[0])
             parent.append(pair[1])
     for row, name in enumerate(child):

@@ -15,6 +15,12 @@ pub enum Error {
     /// A concept has several parents where a tree is needed.
     #[error("concept {0} has several parents; a tree is needed")]
     NotATree(u32),
+    /// A concept is never used, nor anything below it, so its information content is infinite.
+    #[error("concept {0} is never used")]
+    Unused(u32),
+    /// There is no memory for what was asked.
+    #[error("no memory for {0} numbers")]
+    Memory(usize),
     /// An argument outside its range.
     #[error("{0}")]
     Parameter(String),

@@ -62,6 +62,8 @@ impl Streams {
 
 /// `n` independent uniform numbers in [0, 1).
 pub fn uniform(n: usize, streams: &Streams, stream: u32, control: &Control) -> Result<Vec<f64>> {
+    // A trial, because `vec!` would end the process; and `vec!`, because it leaves the memory to the threads.
+    Vec::<f64>::new().try_reserve_exact(n).map_err(|_| Error::Memory(n))?;
     let mut out = vec![0.0; n];
     streams.fill(stream, &StandardUniform, &mut out, control)?;
     Ok(out)

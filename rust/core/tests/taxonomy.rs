@@ -35,7 +35,7 @@ proptest! {
     #[test]
     fn wu_palmer_path_and_lin_follow_their_definitions((n, child, parent) in links(16)) {
         let taxonomy = Taxonomy::new(n, &child, &parent).unwrap();
-        let content = Information::seco(&taxonomy);
+        let content = Information::seco(&taxonomy, &Control::new()).unwrap();
         let found = [Measure::WuPalmer, Measure::Path, Measure::Lin(content.clone())].map(|m| matrix(&taxonomy, &m));
         for a in 0..n as u32 {
             for b in 0..n as u32 {
@@ -91,4 +91,8 @@ fn stopped_work_says_so() {
     control.stop();
     let stopped = distance::matrix(&taxonomy, &[0, 1], &Measure::Path, &mut [0f32; 4], &control);
     assert_eq!(stopped, Err(Error::Stopped));
+    let dag = Taxonomy::new(4, &[1, 2, 3, 3], &[0, 0, 1, 2]).unwrap();
+    assert_eq!(Information::seco(&dag, &control).unwrap_err(), Error::Stopped);
+    assert_eq!(Information::sanchez(&dag, &control).unwrap_err(), Error::Stopped);
+    assert_eq!(dag.lcs(&[1, 2, 3], &control), Err(Error::Stopped));
 }

@@ -11,6 +11,8 @@ pub fn exception(error: &Error) -> PyErr {
         Error::Roots(roots) => ("RootError", roots.clone()),
         Error::Empty => ("TaxonomyError", vec![]),
         Error::NotATree(concept) => ("TaxonomyError", vec![*concept]),
+        Error::Unused(concept) => ("ParameterError", vec![*concept]),
+        Error::Memory(_) => ("SizeError", vec![]),
         Error::Parameter(_) | Error::Stopped => ("ParameterError", vec![]),
     };
     raise(class, &error.to_string(), concepts)

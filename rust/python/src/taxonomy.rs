@@ -123,7 +123,7 @@ impl Graph {
 
     fn lcs(&self, py: Python<'_>, concepts: Concepts<'_>) -> PyResult<u32> {
         let concepts = self.concepts(&concepts)?;
-        run(py, None, |_| self.core.lcs(concepts))
+        run(py, None, |control| self.core.lcs(concepts, control))
     }
 
     /// The part below a concept, and the concepts it keeps.
@@ -155,16 +155,13 @@ impl Graph {
         counts: Option<PyReadonlyArray1<'py, f64>>,
     ) -> PyResult<Column<'py, f64>> {
         let counts = counts.as_ref().map(|c| c.as_slice()).transpose()?;
-        let found = run(py, None, |_| {
-            Ok(match (kind, counts) {
-                ("zhou", _) => Ok(Information::zhou(&self.core, k)?),
-                ("sanchez", _) => Ok(Information::sanchez(&self.core)),
-                ("corpus", Some(counts)) => Information::corpus(&self.core, counts),
-                _ => Ok(Information::seco(&self.core)),
-            })
+        let found = run(py, None, |control| match (kind, counts) {
+            ("zhou", _) => Information::zhou(&self.core, k, control),
+            ("sanchez", _) => Information::sanchez(&self.core, control),
+            ("corpus", Some(counts)) => Information::corpus(&self.core, counts, control),
+            _ => Information::seco(&self.core, control),
         })?;
-        let unused = |concept| raise("ParameterError", "a concept is never used", vec![concept]);
-        Ok(found.map_err(unused)?.of.into_pyarray(py))
+        Ok(found.of.into_pyarray(py))
     }
 
     /// Distances of pairs of concepts.

@@ -1,5 +1,6 @@
 //! The structure of a taxonomy.
 
+use crate::control::Control;
 use crate::error::{Error, Result};
 
 /// Lists of numbers, one per node, in two flat arrays.
@@ -220,7 +221,7 @@ impl Taxonomy {
     }
 
     /// Least common subsumer of a set: the common subsumer of greatest depth; ties: fewest descendants, then index.
-    pub fn lcs(&self, values: &[u32]) -> Result<u32> {
+    pub fn lcs(&self, values: &[u32], control: &Control) -> Result<u32> {
         let mut distinct = values.to_vec();
         distinct.sort_unstable();
         distinct.dedup();
@@ -233,6 +234,7 @@ impl Taxonomy {
             if common.len() == 1 {
                 break;
             }
+            control.check()?;
             self.subsumers(value, &mut marks);
             common.retain(|&c| marks.contains(c));
         }

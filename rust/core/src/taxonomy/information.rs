@@ -1,6 +1,7 @@
 //! Information content of concepts, from the structure of the taxonomy or from counts.
 
 use super::graph::{Marks, Taxonomy};
+use crate::control::Control;
 use crate::error::{Error, Result};
 
 /// Information content of every concept of a taxonomy.
@@ -30,46 +31,52 @@ impl Information {
     }
 
     /// Intrinsic content of Seco, Veale and Hayes (2004), equation 4.15: `1 − ln(hyponyms + 1) / ln(concepts)`.
-    pub fn seco(taxonomy: &Taxonomy) -> Self {
+    pub fn seco(taxonomy: &Taxonomy, control: &Control) -> Result<Self> {
         let all = (taxonomy.len() as f64).ln();
-        let hyponyms = below(taxonomy, |_| 1.0);
-        Self::new(hyponyms.into_iter().map(|h| 1.0 - ratio(h.ln(), all, 1.0)).collect())
+        let hyponyms = below(taxonomy, |_| 1.0, control)?;
+        Ok(Self::new(hyponyms.into_iter().map(|h| 1.0 - ratio(h.ln(), all, 1.0)).collect()))
     }
 
     /// Intrinsic content of Zhou, Wang and Gu (2008), equation 4.16, with `k` between hyponyms and depth.
-    pub fn zhou(taxonomy: &Taxonomy, k: f64) -> Result<Self> {
+    pub fn zhou(taxonomy: &Taxonomy, k: f64, control: &Control) -> Result<Self> {
         if !(0.0..=1.0).contains(&k) {
             return Err(Error::Parameter(format!("the weight k of Zhou's content is {k}; it lies in 0 … 1")));
         }
         let deepest = f64::from(taxonomy.max_depth()).ln();
-        let seco = Self::seco(taxonomy).of;
+        let seco = Self::seco(taxonomy, control)?.of;
         let level = taxonomy.depths().iter().map(|&d| ratio(f64::from(d).ln(), deepest, 0.0));
         Ok(Self::new(seco.into_iter().zip(level).map(|(s, l)| k * s + (1.0 - k) * l).collect()))
     }
 
     /// Intrinsic content of Sánchez, Batet and Isern (2011), equation 4.17, from leaves below and subsumers above.
-    pub fn sanchez(taxonomy: &Taxonomy) -> Self {
+    pub fn sanchez(taxonomy: &Taxonomy, control: &Control) -> Result<Self> {
         let is_leaf = |c: u32| taxonomy.children(c).is_empty();
-        let leaves = below(taxonomy, |c| f64::from(u8::from(is_leaf(c))));
+        let leaves = below(taxonomy, |c| f64::from(u8::from(is_leaf(c))), control)?;
         // A leaf has no leaf below itself; `below` counts the concept too.
         let strictly = |c: u32| if is_leaf(c) { 0.0 } else { leaves[c as usize] };
         let all = strictly(taxonomy.root()) + 1.0;
         let mut marks = Marks::new(taxonomy.len());
-        let of = (0..taxonomy.len() as u32).map(|c| {
-            let subsumers = taxonomy.subsumers(c, &mut marks).len() as f64;
-            (all.ln() - (strictly(c) / subsumers + 1.0).ln()).max(0.0)
-        });
-        Self::new(of.collect())
+        let mut of = Vec::with_capacity(taxonomy.len());
+        for c in 0..taxonomy.len() as u32 {
+            control.check()?;
+            let subsumers =
+                if taxonomy.is_tree() { taxonomy.depth(c) as usize } else { taxonomy.subsumers(c, &mut marks).len() };
+            of.push((all.ln() - (strictly(c) / subsumers as f64 + 1.0).ln()).max(0.0));
+        }
+        Ok(Self::new(of))
     }
 
     /// Content from counts of use, equation 4.11: `−ln P(c)`, a use of a concept being a use of all its subsumers.
     ///
-    /// `counts` is by concept. The first concept never used, nor anything below it, is the error's value.
-    pub fn corpus(taxonomy: &Taxonomy, counts: &[f64]) -> std::result::Result<Self, u32> {
-        let used = below(taxonomy, |c| counts[c as usize]);
+    /// `counts` is by concept. A concept that is never used, nor anything below it, is an error.
+    pub fn corpus(taxonomy: &Taxonomy, counts: &[f64], control: &Control) -> Result<Self> {
+        if counts.len() != taxonomy.len() {
+            return Err(Error::Parameter(format!("{} counts for {} concepts", counts.len(), taxonomy.len())));
+        }
+        let used = below(taxonomy, |c| counts[c as usize], control)?;
         let all = used[taxonomy.root() as usize].ln();
         match used.iter().position(|&u| u <= 0.0) {
-            Some(unused) => Err(unused as u32),
+            Some(unused) => Err(Error::Unused(unused as u32)),
             None => Ok(Self::new(used.into_iter().map(|u| (all - u.ln()).max(0.0)).collect())),
         }
     }
@@ -81,12 +88,23 @@ fn ratio(a: f64, b: f64, otherwise: f64) -> f64 {
 
 /// For every concept, the sum of `weight` over the concept and all its descendants, each counted once.
 ///
-/// A concept with several parents must not be counted along every path, so each concept reports to the set of its
-/// subsumers: O(sum of subsumer counts), a few million steps for the largest ontologies.
-fn below(taxonomy: &Taxonomy, weight: impl Fn(u32) -> f64) -> Vec<f64> {
+/// On a tree, children report to their parents. A concept with several parents must not be counted along every path,
+/// so there each concept reports to the set of its subsumers: O(sum of subsumer counts), a few million steps for the
+/// largest ontologies.
+fn below(taxonomy: &Taxonomy, weight: impl Fn(u32) -> f64, control: &Control) -> Result<Vec<f64>> {
     let mut sum = vec![0.0; taxonomy.len()];
+    if taxonomy.is_tree() {
+        for &c in taxonomy.order().iter().rev() {
+            sum[c as usize] += weight(c);
+            if let Some(&p) = taxonomy.parents(c).first() {
+                sum[p as usize] += sum[c as usize];
+            }
+        }
+        return Ok(sum);
+    }
     let mut marks = Marks::new(taxonomy.len());
     for c in 0..taxonomy.len() as u32 {
+        control.check()?;
         let w = weight(c);
         if w > 0.0 {
             for (a, _) in taxonomy.subsumers(c, &mut marks) {
@@ -94,5 +112,5 @@ fn below(taxonomy: &Taxonomy, weight: impl Fn(u32) -> f64) -> Vec<f64> {
             }
         }
     }
-    sum
+    Ok(sum)
 }

@@ -7,7 +7,7 @@
 //! - The order on subsumers (deeper first, then shorter path, then lower index) becomes one integer,
 //!   `((depth·M − path) << b) + tie`, so that "the best of the parents, one link farther" is `max − step`.
 //! - 32 sources go through the taxonomy side by side: the state of a node is an array of 32 keys, which the
-//!   compiler turns into vector instructions. 16-bit keys suffice up to depth 128.
+//!   compiler turns into vector instructions. 16-bit keys suffice up to depth 127.
 //!
 //! A row over a closure of `v` nodes and `e` links costs O(e/32) vector steps and one table look-up per target.
 
