@@ -40,6 +40,17 @@ LONG_CALLS = {
         "x, y = (pd.Series(pd.Categorical.from_codes(rng.integers(0, 4_000, 10_000_000), tax.ids)) for _ in range(2))",
         "stats.distance_correlation(x, y, tax, tax)",
     ),
+    "sse": (
+        "tax = chain(900); n = 10_000_000; rng = np.random.default_rng(0);"
+        "frame = {'x': pd.Series(pd.Categorical.from_codes(np.arange(n) % 900, tax.ids))};"
+        "rows = rng.integers(0, n, (2, n))",
+        "stats.sse_distance(frame, *rows, {'x': tax})",
+    ),
+    "content": (
+        "rng = np.random.default_rng(0); n = 60_000;"
+        "tax = Taxonomy.from_edges([(str(i), str(int(i * r))) for i in range(1, n) for r in rng.power(9, 3)])",
+        "tax.distance('5', '59999', 'lin')",
+    ),
     "draw": ("", "_core.draw_uniform(1_500_000_000, 1, 0)"),
 }
 
@@ -147,6 +158,9 @@ def test_the_core_checks_what_it_is_given() -> None:
         lambda: graph.matrix(codes, "path", np.empty((3, 3), np.float32)),
         lambda: graph.mean(codes, np.ones(3, np.uint64), "path"),
         lambda: graph.information("zhou", 7.0),
+        lambda: graph.information("secco"),
+        lambda: graph.information("corpus", counts=np.ones(3)),
+        lambda: _core.Marginality(graph, np.ones(6000, np.uint64)).distances(codes, codes[:1]),
         lambda: _core.Graph(1, wrong, wrong),
         lambda: _core.Graph(2, codes[:1], none),
         lambda: _core.counts(codes, 3),

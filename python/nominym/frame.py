@@ -259,7 +259,14 @@ class Table:
             old = self.values(name)
             if len(column) != len(old):
                 raise DataError(f"column {name!r}: {len(column):,} new values for {len(old):,} records")
-            new[name] = _like(old, column)
+            try:
+                new[name] = _like(old, column)
+            except (ValueError, TypeError, pa.ArrowException) as reason:
+                kind = getattr(old, "dtype", getattr(old, "type", type(old).__name__))
+                raise DataError(
+                    f"column {name!r} of type {kind} cannot hold the new values, such as {column.categories[0]!r}; "
+                    f"turn it into text first ({reason})"
+                ) from None
         data = self.data
         if isinstance(data, pd.DataFrame):
             data = data.copy(deep=False)
@@ -273,7 +280,7 @@ class Table:
             return data
         if isinstance(data, Mapping):
             return {name: new.get(name, data[name]) for name in self.names}
-        return data.with_columns(**new)
+        return data.with_columns(list(new.values()))
 
 
 def _like(old: Any, column: Column) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from nominym import _core
+from nominym.control import Progress, reporter
 from nominym.error import DataError, MissingValueError, ParameterError, TaxonomyError
 from nominym.frame import Column, Missing, Table, code, code_together
 from nominym.taxonomy.space import Space
@@ -64,10 +65,11 @@ class _Mapped:
         x, y, count = _core.joint(self.column.codes, other.column.codes, sizes)
         return math.fsum(count * np.sqrt(self.of_category[x] * other.of_category[y])) / int(count.sum())
 
-    def distance(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.float64]:
+    def distances(self, first: NDArray[np.intp], second: NDArray[np.intp], progress: Progress) -> NDArray[np.float64]:
         """Weighted path lengths between the values of pairs of records."""
         place = self.space.places[0]
-        return self._core.distance(place[self.column.codes[first]], place[self.column.codes[second]])
+        with reporter(progress, "distances") as report:
+            return self._core.distances(place[self.column.codes[first]], place[self.column.codes[second]], report)
 
 
 def marginality(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "keep") -> NDArray[np.float64]:
@@ -161,6 +163,7 @@ def sse_distance(
     *,
     columns: Sequence[Any] | None = None,
     tree: Tree = None,
+    progress: Progress = None,
 ) -> NDArray[np.float64]:
     """Measure the distance of pairs of records over nominal, ordinal and numerical columns (definition 4).
 
@@ -193,7 +196,7 @@ def sse_distance(
     for name in names:
         if name in taxonomies:
             mapped = _Mapped(table.code(name, "error"), taxonomies[name], tree)
-            within, overall = mapped.distance(*pairs), mapped.variance
+            within, overall = mapped.distances(pairs[0], pairs[1], progress), mapped.variance
         else:
             numbers = _numbers(table.values(name), name)
             within = (numbers[pairs[0]] - numbers[pairs[1]]) ** 2 / 2

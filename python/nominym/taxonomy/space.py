@@ -100,7 +100,7 @@ class Space:
             tied = np.flatnonzero(sums - sums.min() <= 1e-12 * sums.min())
             return int(min(tied, key=lambda place: self.names[place]))
         with reporter(progress, "semantic mean") as report:
-            return self._given.graph.mean(places, counts, self._measure.name, self._content, report)[0]
+            return self._given.graph.mean(places, counts, self._measure.name, self._content, report)
 
     def counted(self, column: Column, which: int) -> NDArray[np.uint64]:
         """Count the records of a column at every place."""

@@ -7,7 +7,6 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::control::run;
-use crate::error::exception;
 use crate::taxonomy::Graph;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
@@ -72,9 +71,10 @@ pub struct Marginality {
 #[pymethods]
 impl Marginality {
     #[new]
-    fn new(graph: Py<Graph>, counts: PyReadonlyArray1<'_, u64>) -> PyResult<Self> {
-        let core = marginality::Marginality::new(graph.get().core(), counts.as_slice()?);
-        Ok(Self { core: core.map_err(|e| exception(&e))?, graph })
+    fn new(py: Python<'_>, graph: Py<Graph>, counts: PyReadonlyArray1<'_, u64>) -> PyResult<Self> {
+        let (tree, counts) = (graph.get().core(), counts.as_slice()?);
+        let core = run(py, None, |_| marginality::Marginality::new(tree, counts))?;
+        Ok(Self { core, graph })
     }
 
     /// By concept.
@@ -84,16 +84,18 @@ impl Marginality {
     }
 
     /// Weighted path lengths of pairs of concepts.
-    fn distance<'py>(
+    #[pyo3(signature = (a, b, progress=None))]
+    fn distances<'py>(
         &self,
         py: Python<'py>,
         a: PyReadonlyArray1<'py, u32>,
         b: PyReadonlyArray1<'py, u32>,
+        progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Column<'py, f64>> {
-        let tree = self.graph.get();
-        let (a, b) = (tree.concepts(&a)?, tree.concepts(&b)?);
-        let distances: Vec<f64> = a.iter().zip(b).map(|(&a, &b)| self.core.distance(tree.core(), a, b)).collect();
-        Ok(distances.into_pyarray(py))
+        let graph = self.graph.get();
+        let (a, b) = (graph.concepts(&a)?, graph.concepts(&b)?);
+        let found = run(py, progress, |control| self.core.distances(graph.core(), a, b, control))?;
+        Ok(found.into_pyarray(py))
     }
 }
 
@@ -102,7 +104,8 @@ type DigitSums = (u64, u64, Vec<(u128, u128)>);
 
 /// Base, number of values, and per position (least significant first) sum and sum of squares of label digits.
 #[pyfunction]
-pub fn digits(graph: &Graph, counts: PyReadonlyArray1<'_, u64>) -> PyResult<DigitSums> {
-    let found = marginality::digits(graph.core(), counts.as_slice()?).map_err(|e| exception(&e))?;
+pub fn digits(py: Python<'_>, graph: &Graph, counts: PyReadonlyArray1<'_, u64>) -> PyResult<DigitSums> {
+    let (tree, counts) = (graph.core(), counts.as_slice()?);
+    let found = run(py, None, |_| marginality::digits(tree, counts))?;
     Ok((found.base, found.records, found.sums))
 }

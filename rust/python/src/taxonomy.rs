@@ -1,5 +1,6 @@
 //! Taxonomies by index; ids and labels stay on the Python side.
 
+use nominym_core::error::Error;
 use nominym_core::taxonomy::distance;
 use nominym_core::taxonomy::graph::Marks;
 use nominym_core::taxonomy::information::Information;
@@ -159,7 +160,8 @@ impl Graph {
             ("zhou", _) => Information::zhou(&self.core, k, control),
             ("sanchez", _) => Information::sanchez(&self.core, control),
             ("corpus", Some(counts)) => Information::corpus(&self.core, counts, control),
-            _ => Information::seco(&self.core, control),
+            ("seco", _) => Information::seco(&self.core, control),
+            _ => Err(Error::Parameter(format!("there is no information content {kind:?}"))),
         })?;
         Ok(found.of.into_pyarray(py))
     }
@@ -209,7 +211,7 @@ impl Graph {
         }
     }
 
-    /// The concept with the smallest sum of distances to some concepts, each taken a number of times, and that sum.
+    /// The concept with the smallest sum of distances to some concepts, each taken a number of times.
     #[pyo3(signature = (concepts, counts, measure, content=None, progress=None))]
     fn mean<'py>(
         &self,
@@ -219,7 +221,7 @@ impl Graph {
         measure: &str,
         content: Option<PyReadonlyArray1<'py, f64>>,
         progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(u32, f64)> {
+    ) -> PyResult<u32> {
         let concepts = self.concepts(&concepts)?;
         let counts = counts.as_slice()?;
         if counts.len() != concepts.len() {
@@ -228,8 +230,7 @@ impl Graph {
         let measure = self.measure(measure, content.as_ref())?;
         run(py, progress, |control| {
             let sums = distance::Sums::new(&self.core, concepts, counts, &measure, control)?;
-            let mean = sums.smallest();
-            Ok((mean, sums.of(mean)))
+            Ok(sums.smallest())
         })
     }
 }

@@ -1,8 +1,14 @@
-//! Marginality of hierarchical values (Domingo-Ferrer, Sánchez and Rufian-Torrell 2013) and the variance of their
-//! positions (Domingo-Ferrer and Solanas 2008). Both are defined on trees.
+//! Marginality of hierarchical values (Domingo-Ferrer 2012) and the variance of their positions (Domingo-Ferrer and
+//! Solanas 2008). Both are defined on trees.
 
+use rayon::prelude::*;
+
+use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::taxonomy::Taxonomy;
+
+/// Pairs that one thread measures before it looks at the control handle.
+const PAIRS: usize = 1 << 12;
 
 /// A tree pruned to a sample: what is below every concept, and how deep the sample reaches.
 struct Pruned<'a> {
@@ -73,8 +79,23 @@ impl Marginality {
         Ok(Self { of, reach })
     }
 
-    /// Weighted path length between two concepts. O(depth).
-    pub fn distance(&self, tree: &Taxonomy, a: u32, b: u32) -> f64 {
+    /// Weighted path lengths of the pairs `(a[i], b[i])`. O(depth) each.
+    pub fn distances(&self, tree: &Taxonomy, a: &[u32], b: &[u32], control: &Control) -> Result<Vec<f64>> {
+        if a.len() != b.len() {
+            return Err(Error::Parameter(format!("pairs of {} and {} concepts", a.len(), b.len())));
+        }
+        control.begin(a.len() as u64);
+        let mut out = vec![0.0; a.len()];
+        out.par_chunks_mut(PAIRS).zip(a.par_chunks(PAIRS)).zip(b.par_chunks(PAIRS)).try_for_each(|((out, a), b)| {
+            for ((cell, &a), &b) in out.iter_mut().zip(a).zip(b) {
+                *cell = self.distance(tree, a, b);
+            }
+            control.advance(out.len() as u64)
+        })?;
+        Ok(out)
+    }
+
+    fn distance(&self, tree: &Taxonomy, a: u32, b: u32) -> f64 {
         let (mut x, mut y) = (a, b);
         while x != y {
             let lower = if tree.depth(x) >= tree.depth(y) { &mut x } else { &mut y };
@@ -84,7 +105,7 @@ impl Marginality {
     }
 }
 
-/// Digits of the positional labels of a sample (seed algorithm 1), summed over its values.
+/// Digits of the positional labels of a sample (Domingo-Ferrer and Solanas 2008), summed over its values.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Digits {
     /// Base of the labels: the largest number of children in the tree.

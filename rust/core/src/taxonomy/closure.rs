@@ -35,33 +35,14 @@ impl Closure {
         Self { concept, parents, depth, node }
     }
 
-    /// Number of nodes.
+    /// Number of nodes, never zero.
+    #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.concept.len()
-    }
-
-    /// Whether there is no node.
-    pub fn is_empty(&self) -> bool {
-        self.concept.is_empty()
     }
 
     /// The node of a concept that is inside.
     pub fn node(&self, concept: u32) -> u32 {
         self.node[concept as usize]
-    }
-
-    /// Calls `visit(node, links)` for a node and all its subsumers with the shortest upward path, nearest first.
-    pub fn climb(&self, start: u32, marks: &mut Marks, queue: &mut Vec<(u32, u32)>, mut visit: impl FnMut(u32, u32)) {
-        marks.clear();
-        queue.clear();
-        marks.insert(start);
-        queue.push((start, 0));
-        let mut next = 0;
-        while next < queue.len() {
-            let (node, links) = queue[next];
-            next += 1;
-            visit(node, links);
-            queue.extend(self.parents.of(node as usize).iter().filter(|&&p| marks.insert(p)).map(|&p| (p, links + 1)));
-        }
     }
 }

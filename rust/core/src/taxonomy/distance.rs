@@ -34,13 +34,6 @@ pub fn matrix<F: Cell>(
     })
 }
 
-/// The distance from one concept to each of `targets`.
-pub fn row(taxonomy: &Taxonomy, source: u32, targets: &[u32], measure: &Measure) -> Vec<f64> {
-    let mut out = vec![0.0; targets.len()];
-    Rows::new(taxonomy, &[source], targets, measure).fill(0, &mut out);
-    out
-}
-
 /// The distance of each pair `(a[i], b[i])`. O(distinct a · (links / 32 + distinct b)), no matrix is kept.
 pub fn pairs(taxonomy: &Taxonomy, a: &[u32], b: &[u32], measure: &Measure, control: &Control) -> Result<Vec<f64>> {
     let distinct = |concepts: &[u32]| {

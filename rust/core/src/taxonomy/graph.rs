@@ -173,6 +173,11 @@ impl Taxonomy {
         self.depth[c as usize]
     }
 
+    /// Parents of all concepts.
+    pub fn parent_lists(&self) -> &Lists {
+        &self.parents
+    }
+
     /// All depths.
     pub fn depths(&self) -> &[u32] {
         &self.depth
@@ -193,57 +198,52 @@ impl Taxonomy {
         self.links() + 1 == self.len()
     }
 
-    /// `start` and everything reachable over `step`, each once, nearest first, with the number of links.
-    fn reach(start: u32, step: &Lists, marks: &mut Marks) -> Vec<(u32, u32)> {
-        marks.clear();
-        marks.insert(start);
-        let mut found = vec![(start, 0)];
-        let mut next = 0;
-        while next < found.len() {
-            let (c, links) = found[next];
-            next += 1;
-            found.extend(step.of(c as usize).iter().filter(|&&x| marks.insert(x)).map(|&x| (x, links + 1)));
-        }
-        found
-    }
-
     /// Subsumers of `c`, itself first, with the number of links on the shortest upward path.
     pub fn subsumers(&self, c: u32, marks: &mut Marks) -> Vec<(u32, u32)> {
-        Self::reach(c, &self.parents, marks)
+        let mut queue = Vec::new();
+        reach(&self.parents, c, marks, &mut queue);
+        queue
     }
 
     /// `c` and all its descendants, by index.
     pub fn subtree(&self, c: u32) -> Vec<u32> {
-        let mut nodes: Vec<u32> =
-            Self::reach(c, &self.children, &mut Marks::new(self.len())).into_iter().map(|x| x.0).collect();
+        let mut queue = Vec::new();
+        reach(&self.children, c, &mut Marks::new(self.len()), &mut queue);
+        let mut nodes: Vec<u32> = queue.into_iter().map(|x| x.0).collect();
         nodes.sort_unstable();
         nodes
     }
 
     /// Least common subsumer of a set: the common subsumer of greatest depth; ties: fewest descendants, then index.
+    ///
+    /// Climbing from some of the values leaves few candidates; these are looked at from above, the best first.
     pub fn lcs(&self, values: &[u32], control: &Control) -> Result<u32> {
         let mut distinct = values.to_vec();
         distinct.sort_unstable();
         distinct.dedup();
-        let Some((&first, rest)) = distinct.split_first() else {
+        let Some(&first) = distinct.first() else {
             return Err(Error::Parameter("the least common subsumer of no value is not defined".into()));
         };
         let mut marks = Marks::new(self.len());
-        let mut common: Vec<u32> = self.subsumers(first, &mut marks).into_iter().map(|x| x.0).collect();
-        for &value in rest {
-            if common.len() == 1 {
-                break;
-            }
+        let mut queue = Vec::new();
+        reach(&self.parents, first, &mut marks, &mut queue);
+        let mut common: Vec<u32> = queue.iter().map(|x| x.0).collect();
+        for &value in distinct.iter().step_by(distinct.len().div_ceil(CLIMBS)) {
             control.check()?;
-            self.subsumers(value, &mut marks);
+            reach(&self.parents, value, &mut marks, &mut queue);
             common.retain(|&c| marks.contains(c));
         }
-        let deepest = common.iter().map(|&c| self.depth(c)).max().unwrap_or(1);
-        common.retain(|&c| self.depth(c) == deepest);
-        if common.len() > 1 {
-            return Ok(common.into_iter().min_by_key(|&c| (self.subtree(c).len(), c)).unwrap_or(self.root));
+        common.sort_unstable_by_key(|&c| std::cmp::Reverse(self.depth(c)));
+        for tied in common.chunk_by(|&a, &b| self.depth(a) == self.depth(b)) {
+            control.check()?;
+            let mut subtrees: Vec<(Vec<u32>, u32)> = tied.iter().map(|&c| (self.subtree(c), c)).collect();
+            subtrees.sort_unstable_by_key(|(below, c)| (below.len(), *c));
+            let above_all = |below: &[u32]| distinct.iter().all(|value| below.binary_search(value).is_ok());
+            if let Some((_, c)) = subtrees.iter().find(|(below, _)| above_all(below)) {
+                return Ok(*c);
+            }
         }
-        Ok(common[0])
+        Ok(self.root)
     }
 
     /// The taxonomy below `root`, itself included, and the concepts it keeps (new index → old index).
@@ -269,6 +269,25 @@ impl Taxonomy {
         let links = || (0..self.len() as u32).filter_map(|c| self.parents(c).first().map(|&p| (c, p)));
         let (child, parent): (Vec<u32>, Vec<u32>) = links().unzip();
         Self::new(self.len(), &child, &parent)
+    }
+}
+
+/// Values from which the search for common subsumers climbs.
+const CLIMBS: usize = 64;
+
+/// Lists `start` and everything reachable over `step`, each once, nearest first, with the number of links.
+///
+/// The caller's `queue` takes the result and its memory is used again; what was reached is marked.
+pub fn reach(step: &Lists, start: u32, marks: &mut Marks, queue: &mut Vec<(u32, u32)>) {
+    marks.clear();
+    queue.clear();
+    marks.insert(start);
+    queue.push((start, 0));
+    let mut next = 0;
+    while next < queue.len() {
+        let (node, links) = queue[next];
+        next += 1;
+        queue.extend(step.of(node as usize).iter().filter(|&&x| marks.insert(x)).map(|&x| (x, links + 1)));
     }
 }
 

@@ -14,7 +14,7 @@
 use std::sync::Mutex;
 
 use super::closure::Closure;
-use super::graph::{Lists, Marks, Taxonomy};
+use super::graph::{Lists, Marks, Taxonomy, reach};
 use super::measure::{Content, Edges, Measure, feature};
 
 /// Sources that go through the taxonomy side by side.
@@ -72,21 +72,6 @@ impl<F: Cell> Rows<F> {
             Measure::JiangConrath(ic) => content_kernel(closure, targets, Content::JiangConrath, &ic.of),
         };
         Self { kernel, sources, width }
-    }
-
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        self.sources.len()
-    }
-
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.sources.is_empty()
-    }
-
-    /// Cells in a row.
-    pub fn width(&self) -> usize {
-        self.width
     }
 
     /// Writes rows `first ..` into `out`, as many as fit; at most [`LANES`].
@@ -215,9 +200,10 @@ impl<K: Key, E> BestSubsumer<K, E> {
     fn pass(&self, sources: &[u32], Climber { state, marks, queue }: &mut Climber<K>) {
         state.fill([K::NONE; LANES]);
         for (lane, &source) in sources.iter().enumerate() {
-            self.closure.climb(source, marks, queue, |node, path| {
+            reach(&self.closure.parents, source, marks, queue);
+            for &(node, path) in &*queue {
                 state[node as usize][lane] = K::of(self.ranking.key(&self.closure, node, path));
-            });
+            }
         }
         // A node that subsumes a source is deeper than every other common subsumer, so `max` keeps its own key.
         let step = K::of(1 << self.ranking.bits);
@@ -365,7 +351,7 @@ impl<F: Cell> SharedSubsumers<F> {
             let parents = closure.parents.of(node as usize);
             if let Some((&parent, others)) = parents.split_first() {
                 if !others.is_empty() {
-                    closure.climb(parent, &mut first, &mut queue, |_, _| {});
+                    reach(&closure.parents, parent, &mut first, &mut queue);
                     let mut next = 1;
                     new.extend(others.iter().filter(|&&p| first.insert(p)));
                     // Whatever is above a known subsumer is known too, so the search stays among the new ones.
@@ -402,7 +388,10 @@ impl<F: Cell> Kernel<F> for SharedSubsumers<F> {
         self.pool.with(make, |Counter { is_subsumer, shared, marks, queue }| {
             is_subsumer.fill([0; LANES]);
             for (lane, &source) in sources.iter().enumerate() {
-                self.closure.climb(source, marks, queue, |node, _| is_subsumer[node as usize][lane] = 1);
+                reach(&self.closure.parents, source, marks, queue);
+                for &(node, _) in &*queue {
+                    is_subsumer[node as usize][lane] = 1;
+                }
             }
             for node in 0..v {
                 let mut sum = self.closure.parents.of(node).first().map_or([0; LANES], |&p| shared[p as usize]);
