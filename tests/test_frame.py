@@ -91,6 +91,7 @@ FRAMES = {
             "id": [7, 8, 9],
             "plain": ["a", None, "a"],
             "dictionary": pa.array(["x", "y", "x"]).dictionary_encode(),
+            "ordered": pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), ["x", "y"], ordered=True),
             "int": pa.array([1, 2, 1], type=pa.int8()),
         }
     ),
@@ -250,6 +251,13 @@ def test_all_missing_and_empty_columns_have_no_category() -> None:
         pa.chunked_array([], pa.string()),
     ):
         assert len(code(empty)) == 0
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, lambda d: {"n": np.array(d["n"])}])
+def test_a_type_that_cannot_hold_the_values_says_so(make) -> None:
+    table = Table(make({"n": [1, 2]}))
+    with pytest.raises(error.DataError, match=r"column 'n' of type .* cannot hold the new values, such as 'flu'"):
+        table.replace({"n": Column(np.array([0, 0], dtype=np.uint32), ("flu",))})
 
 
 def test_bad_tables_and_policies_are_refused() -> None:

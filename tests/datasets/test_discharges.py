@@ -251,3 +251,9 @@ def test_parameter_errors_name_parameter_value_and_range(name, value, allowed):
     assert message.startswith(f"{name} must be ")
     assert f"{allowed}, not " in message
     assert str(value) in message
+
+
+def test_progress_is_told():
+    seen = []
+    discharges(10, seed=1, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]

@@ -138,6 +138,7 @@ def test_sse_distance_ranks_ordered_categories() -> None:
     ("frame", "first", "message"),
     [
         ({"diag": ["flu", "coma"], "sex": ["m", "f"]}, 0, "column 'sex' is nominal: give it a taxonomy"),
+        ({"diag": ["flu", "coma"], "sex": pd.Categorical(["m", "f"])}, 0, "column 'sex' is nominal"),
         ({"diag": ["flu", "coma"], "age": [1, None]}, 0, "column 'age': row 1 is missing"),
         ({"diag": ["flu", None], "age": [1, 2]}, 0, "column 'diag': 1 of 2 values are missing"),
         ({"diag": ["flu", "coma"], "age": [1, 2]}, 2, "there is no row 2; the rows are 0 … 1"),
@@ -175,6 +176,23 @@ def test_a_tree_is_never_chosen_silently() -> None:
         stats.marginality(["a"], dag, tree="shortest")  # type: ignore[arg-type]
     with pytest.raises(error.ParameterError, match="needs a Taxonomy"):
         stats.marginality(["a"], DistanceMatrix([[0]], ["a"]))  # type: ignore[arg-type]
+
+
+def test_two_names_of_one_concept_are_one_value() -> None:
+    tax = Taxonomy.from_edges([("D1", "D0"), ("D2", "D0"), ("D3", "D2")], labels={"D1": "Coma"})
+    assert (stats.marginality(["D1", "coma", "D3"], tax) == stats.marginality(["D1", "D1", "D3"], tax)).all()
+
+
+def test_the_base_of_var_h_is_that_of_the_whole_taxonomy() -> None:
+    wide = [(f"w{i}", "wide") for i in range(7)]
+    tax = Taxonomy.from_edges([("wide", "top"), ("a", "top"), ("b", "a"), ("c", "a"), *wide])
+    # The label of top's child a is the same for both; below, the middle digit of base 7 is 3, the next one 2.
+    assert stats.var_h(["b", "c"], tax) == Fraction(1, 2)
+    assert stats.var_h(["b", "c", "top"], tax) == naive_var_h(Naive(edges_of(tax), "top"), ["b", "c", "top"])
+
+
+def edges_of(tax: Taxonomy) -> Edges:
+    return [(c, p) for c in tax for p in tax.parents(c)]
 
 
 def test_missing_values_have_no_marginality() -> None:

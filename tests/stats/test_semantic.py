@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nominym as nym
-from nominym import DistanceMatrix, Measure, Taxonomy, error, stats
+from nominym import DistanceMatrix, Measure, Taxonomy, error, memory, stats
 from reference import Edges, Naive, both, edge_lists, naive_sd_cov
 
 WP = Measure()
@@ -114,6 +114,8 @@ def test_missing_values_are_left_out_pairwise() -> None:
         stats.distance_correlation(x, y, tax, tax, missing="error")
     with pytest.raises(error.DataError, match="no record has a value in all of 'x', 'y'"):
         stats.distance_correlation(["a", None], [None, "b"], tax, tax)
+    with pytest.raises(error.MissingValueError, match="column 'before'"):
+        stats.rmse(x, y, tax, missing="error")
     with pytest.raises(error.DataError, match="no record has a value in all of 'before', 'after'"):
         stats.rmse(["a", None], [None, "b"], tax)
     for empty in ([], [None], pd.Series([], dtype=str)):
@@ -178,6 +180,47 @@ def test_a_given_matrix_stands_for_a_taxonomy() -> None:
         stats.semantic_mean(["zz"], given_one)
     with pytest.raises(error.ParameterError, match="a Taxonomy or a DistanceMatrix is needed"):
         stats.semantic_mean(x, {"a": 1})  # type: ignore[arg-type]
+
+
+def test_ties_in_a_given_matrix_go_to_the_first_label() -> None:
+    given_one = DistanceMatrix([[0, 0.1, 0.2], [0.1, 0, 0.1], [0.2, 0.1, 0]], ["z", "m", "a"])
+    assert stats.semantic_mean(["z", "a"], given_one) == "a"
+    # 0.1 + 0.2 is not quite 0.3: equal but for rounding.
+    near = DistanceMatrix([[0, 0.3, 0.1], [0.3, 0, 0.2], [0.1, 0.2, 0]], ["b", "c", "a"])
+    assert stats.semantic_mean(["b", "c"], near) == "a"
+
+
+def test_a_negative_sum_counts_as_zero() -> None:
+    # What is near in one is far in the other, as in no Euclidean space: the centred products add up to less than 0.
+    near, far = np.full((4, 4), 1.0), np.full((4, 4), 0.01)
+    for i, j in ((0, 1), (1, 0), (2, 3), (3, 2)):
+        near[i, j], far[i, j] = far[i, j], near[i, j]
+    np.fill_diagonal(near, 0)
+    np.fill_diagonal(far, 0)
+    labels = list("abcd")
+    one, two = DistanceMatrix(near, labels), DistanceMatrix(far, labels)
+    assert stats.distance_covariance(labels, labels, one, two) == 0
+    assert stats.distance_correlation(labels, labels, one, two) == 0
+    assert stats.distance_variance(labels, one) > 0
+
+
+def test_progress_of_statistics() -> None:
+    tax = Taxonomy.from_edges([(f"{i:03}", f"{i // 3:03}") for i in range(1, 200)])
+    for call in (
+        lambda report: stats.semantic_mean(tax.ids, tax, progress=report),
+        lambda report: stats.distance_correlation(tax.ids, tax.ids[::-1], tax, tax, progress=report),
+        lambda report: stats.rmse(tax.ids, tax.ids[::-1], tax, progress=report),
+    ):
+        seen: list[tuple[int, int]] = []
+        call(lambda done, total, seen=seen: seen.append((done, total)))
+        assert seen[-1][0] == seen[-1][1] > 0
+
+
+def test_statistics_beyond_memory_are_refused(monkeypatch) -> None:
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000)
+    tax = Taxonomy.from_edges([(f"{i:03}", "top") for i in range(200)])
+    with pytest.raises(error.SizeError, match="too many categories"):
+        stats.distance_variance(tax.ids, tax)
 
 
 def test_several_names_of_one_concept_are_one_value() -> None:

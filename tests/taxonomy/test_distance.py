@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -82,6 +83,9 @@ def test_deep_taxonomies(depth: int) -> None:
     assert tax.distance("side", last) == pytest.approx((depth - 1) / (4 + depth - 1), abs=1e-15)
     assert tax.distance("side", last, "path") == depth - 1
     assert tax.distance_matrix(["side", last])[0, 1] == pytest.approx((depth - 1) / (depth + 3), rel=1e-6)
+    near = tax.distance_matrix([last, f"{depth - 1:04}"])
+    assert near[0, 0] == 0
+    assert near[0, 1] == pytest.approx(1 / (2 * depth - 1), rel=1e-6)
     shared, union = 2, depth + 1
     assert tax.distance("side", last, "taxonomic-feature") == pytest.approx(np.log2(1 + (union - shared) / union))
     above = 1 - np.log(2) / np.log(depth + 1)
@@ -181,6 +185,22 @@ def test_measures_are_refused_before_any_work() -> None:
         tax.distance_matrix("Coma")
     with pytest.raises(error.UnknownConceptError, match="'Flu'"):
         tax.distance_matrix(["Coma", "Flu"])
+
+
+def test_contents_with_different_weights_are_kept_apart() -> None:
+    tax = Taxonomy.from_edges(NERVOUS)
+    found = {k: tax.distance("Coma", "Neuropathy", Measure("lin", ic="zhou", k=k)) for k in (0.2, 0.9)}
+    again = {k: tax.distance("Coma", "Neuropathy", Measure("lin", ic="zhou", k=k)) for k in (0.2, 0.9)}
+    assert found == again
+    fresh = Taxonomy.from_edges(NERVOUS).distance("Coma", "Hepatic coma", Measure("resnik", ic="zhou", k=0.9))
+    assert tax.distance("Coma", "Hepatic coma", Measure("resnik", ic="zhou", k=0.9)) == fresh
+    assert fresh != tax.distance("Coma", "Hepatic coma", Measure("resnik", ic="zhou", k=0.2))
+
+
+def test_the_guide_shows_the_table_of_measures() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "taxonomies.md").read_text(encoding="utf-8")
+    for name, info in nym.MEASURES.items():
+        assert f"| `{name}` | {info.formula} | {info.range} | {info.origin} |" in guide
 
 
 def test_the_table_of_measures_is_complete() -> None:

@@ -66,7 +66,7 @@ def test_empty_parent_is_a_root_and_repeats_pass(tmp_path: Path) -> None:
 
 def test_quotes_and_blank_lines(tmp_path: Path) -> None:
     concepts = read(tmp_path, 'id,parent\n\n"Smith, ""J""","a\nb"\n\n x,y\n')
-    assert links(concepts) == [('Smith, "J"', "a\nb"), (" x", "y")]
+    assert links(concepts) == [('Smith, "J"', "a\nb"), ("x", "y")]
 
 
 def test_commas_within_values_do_not_mislead(tmp_path: Path) -> None:
@@ -136,3 +136,10 @@ def test_icd9_table(shared_data: Callable[[str], Path], label: str, labels: int)
     assert len(concepts.child) == 17_726
     assert len(concepts.labels) == labels
     assert set(concepts.parent) - set(concepts.child) == {"ROOT"}
+
+
+def test_blanks_around_cells_are_no_part_of_ids(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("child, parent\nnurse, health\nhealth , job\n")
+    concepts = read_edges(path)
+    assert (concepts.child, concepts.parent) == (["nurse", "health"], ["health", "job"])

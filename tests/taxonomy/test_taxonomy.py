@@ -62,6 +62,23 @@ def test_lcs_tie_goes_to_the_fewest_descendants() -> None:
     assert Taxonomy.from_edges(edges).lcs(["x", "y"]) == "b"
 
 
+def test_lcs_tie_goes_to_the_first_id_last() -> None:
+    edges = [("b", "top"), ("a", "top"), ("x", "b"), ("x", "a"), ("y", "b"), ("y", "a")]
+    assert Taxonomy.from_edges(edges).lcs(["x", "y"]) == "a"
+
+
+def test_lcs_of_very_many_values() -> None:
+    # More values than the search climbs from: the odd one out must count too.
+    edges = [("a", "top"), ("b", "top"), *((f"a{i:04}", "a") for i in range(2000))]
+    tax = Taxonomy.from_edges(edges)
+    many = [f"a{i:04}" for i in range(2000)]
+    assert tax.lcs(many) == "a"
+    for odd in ("b", "top"):
+        assert tax.lcs([*many, odd]) == "top"
+    below = Taxonomy.from_edges([*edges, ("a0500x", "a0500")])
+    assert below.lcs([m for m in many if m != "a0500"] + ["a0500x"]) == "a"
+
+
 def test_first_parent_tree_follows_the_order_of_the_links() -> None:
     tax = Taxonomy.from_edges([("b", "top"), ("a", "top"), ("c", "b"), ("c", "a")])
     tree = tax.to_tree("first-parent")

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from nominym._core import draw_uniform
+from nominym.control import Progress, reporter
 from nominym.datasets import vocabulary
 from nominym.error import ParameterError
 from nominym.memory import require
@@ -114,6 +115,7 @@ def discharges(
     skew: float = 1.0,
     association: float = 0.5,
     spread: float = 0.5,
+    progress: Progress = None,
 ) -> Discharges:
     """Return ``n`` synthetic hospital discharges and the taxonomies of their nominal columns.
 
@@ -132,6 +134,7 @@ def discharges(
         as the principal one, and likewise for the procedure. All other records are drawn independently.
     :param spread: above 0 to 1; number of sites that the categories come from, as share of the most possible.
         Few sites make categories of near meaning. Where they have too few concepts, others are added.
+    :param progress: None, True for a bar, or a callable of the columns drawn and the columns in all.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(1000, seed=1, diagnoses=300)
@@ -167,6 +170,24 @@ def discharges(
         "secondary": (disorders, secondary, lots[_neighbors(disorders.site[disorders.site >= 0])]),
         "procedure": (treatments, procedures, draw_uniform(treatments.size, seed, _Stream.PROCEDURES)),
     }
+    with reporter(progress, "discharges") as report:
+        columns = _draw(n, seed, plan, skew, association, turn, places, report or (lambda done, total: None))
+    disorder, treatment = _taxonomies()
+    taxonomies = {"diagnosis": disorder, "secondary": disorder, "procedure": treatment}
+    return Discharges(pd.DataFrame(columns, copy=False), taxonomies)
+
+
+def _draw(
+    n: int,
+    seed: int,
+    plan: dict[str, tuple[vocabulary.Vocabulary, int, NDArray[np.float64]]],
+    skew: float,
+    association: float,
+    turn: NDArray[np.intp],
+    places: int,
+    report: Callable[[int, int], object],
+) -> dict[str, Any]:
+    """Draw the columns of the plan, the first leading the others, and those of the patients."""
     columns: dict[str, Any] = {}
     leader, lead = None, np.empty(0)
     for number, (name, (words, count, lots)) in enumerate(plan.items()):
@@ -181,9 +202,8 @@ def discharges(
         columns[name] = _column(codes, [words.concepts.ids[concept] for concept in categories.concepts])
         if categories is leader:
             patients = _patients(codes, words.system[categories.concepts], seed)
-    disorder, treatment = _taxonomies()
-    taxonomies = {"diagnosis": disorder, "secondary": disorder, "procedure": treatment}
-    return Discharges(pd.DataFrame(columns | patients, copy=False), taxonomies)
+        report(number + 1, len(plan))
+    return columns | patients
 
 
 @lru_cache(maxsize=1)

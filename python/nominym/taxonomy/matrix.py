@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from nominym.error import DataError, ParameterError, SizeError
 from nominym.memory import require_matrix
 from nominym.taxonomy.match import Names
+from nominym.taxonomy.read.files import draft_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,15 +39,11 @@ def allocate(size: int, out: NDArray[np.float32] | str | os.PathLike[str] | None
         target = Path(out)
         if target.suffix != ".npy":
             raise ParameterError(f"out={str(out)!r}: the file of a matrix ends in .npy")
-        draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
-        try:
+        with draft_of(target) as draft:
             matrix = np.lib.format.open_memmap(draft, mode="w+", dtype=np.float32, shape=shape)
             _reserve(draft, target)
             yield matrix
             matrix.flush()
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
     else:
         raise ParameterError(f"out: an array or the path of an .npy file is needed, not {type(out).__name__}")
 

@@ -82,16 +82,22 @@ def write_atomic(path: StrPath) -> Iterator[BinaryIO]:
     ...     os.listdir(folder)
     ['a.json']
     """
+    with draft_of(path) as draft, draft.open("xb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def draft_of(path: StrPath) -> Iterator[Path]:
+    """Give the name of a file beside `path` that takes its place when the block ends well, and vanishes if not."""
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"no folder {target.parent} to write {target.name} into")
     # Not tempfile: it makes files that only their owner may read, and the mode would stay.
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with draft.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+        yield draft
         draft.replace(target)
     except BaseException:
         draft.unlink(missing_ok=True)

@@ -174,7 +174,7 @@ def _read_rows(path: StrPath, delimiter: str | None, encoding: str) -> Iterator[
                 elif len(row) != width:
                     problem = f"{len(row)} cells, but {width} in line {width_line}"
                     raise at_line(path, line, f"{problem}; quote cells that contain {delimiter!r}")
-                yield line, row
+                yield line, [cell.strip() for cell in row]
             line = reader.line_num + 1
     except csv.Error as error:
         raise at_line(path, line, f'{error}; write " inside a quoted cell as ""') from None
@@ -198,7 +198,8 @@ def _delimiter(text: str, asked: str | None) -> str | None:
 def _sample(text: str, delimiter: str) -> list[list[str]]:
     """Split the first rows, leniently: a guess must not fail where the reader can say what is wrong."""
     head = text if len(text) <= _SAMPLE else text[:_SAMPLE].rpartition("\n")[0]
-    return [row for row in csv.reader(io.StringIO(head, newline=""), delimiter=delimiter) if row]
+    rows = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+    return [[cell.strip() for cell in row] for row in rows if row]
 
 
 def _header(path: StrPath, first: Sequence[str], asked: Mapping[str, str | None]) -> dict[str, int] | None:
