@@ -103,14 +103,24 @@ def marginality_mean(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: 
 
 
 def marginality_variance(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "keep") -> float:
-    """Average the marginality of the values (definition 2)."""
+    """Average the marginality of the values (definition 2).
+
+    >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
+    >>> round(marginality_variance(["flu", "coma", "deep coma"], tax), 4)
+    6.6667
+    """
     return _Mapped(code(values, missing=missing), tax, tree).variance
 
 
 def marginality_covariance(
     x: Any, y: Any, tax_x: Taxonomy, tax_y: Taxonomy, *, tree: Tree = None, missing: Missing = "keep"
 ) -> float:
-    """Average the geometric mean of both values' marginalities (definition 3); records with both values count."""
+    """Average the geometric mean of both values' marginalities (definition 3); records with both values count.
+
+    >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
+    >>> marginality_covariance(["flu", "coma"], ["coma", "flu"], tax, tax)
+    2.0
+    """
     columns = code_together({"x": x, "y": y}, missing)
     first, second = (_Mapped(column, tax, tree) for column, tax in zip(columns, (tax_x, tax_y), strict=True))
     return first.covariance(second)
@@ -119,7 +129,13 @@ def marginality_covariance(
 def marginality_covariance_matrix(
     frame: Any, taxonomies: Mapping[Any, Taxonomy], *, tree: Tree = None, missing: Missing = "keep"
 ) -> pd.DataFrame:
-    """Collect variances (diagonal) and covariances of several columns; only records with all values are used."""
+    """Collect variances (diagonal) and covariances of several columns; only records with all values are used.
+
+    >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
+    >>> marginality_covariance_matrix({"first": ["flu", "coma"], "second": ["coma", "flu"]}, {"first": tax})
+           first
+    first    2.0
+    """
     table = Table(frame)
     columns = code_together({name: table.values(name) for name in taxonomies}, missing)
     mapped = [_Mapped(column, tax, tree) for column, tax in zip(columns, taxonomies.values(), strict=True)]

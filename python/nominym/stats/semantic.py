@@ -51,7 +51,13 @@ def semantic_variance(
     missing: Missing = "keep",
     progress: Progress = None,
 ) -> float:
-    """Average the squared distances to the semantic mean (4.19)."""
+    """Average the squared distances to the semantic mean (4.19).
+
+    >>> from nominym import Taxonomy
+    >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
+    >>> round(semantic_variance(["flu", "coma", "deep coma", "coma"], tax), 4)
+    0.0725
+    """
     space, column, mean = _centre(values, tax, measure, root, missing, progress)
     places = space.places[0]
     distances = space.pairs(places, np.full_like(places, mean))
@@ -82,6 +88,11 @@ def distance_covariance(
     """Measure how the distances within two columns go together (4.23): ``sdCov``, never negative.
 
     A negative sum, which distances that are not Euclidean can give, counts as 0.
+
+    >>> from nominym import Taxonomy
+    >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
+    >>> distance_covariance(["flu", "coma"], ["coma", "flu"], tax, tax)
+    0.25
     """
     first, second = _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, measure, missing, progress)
     return _covariance(first, second, progress)
@@ -96,7 +107,13 @@ def distance_variance(
     missing: Missing = "keep",
     progress: Progress = None,
 ) -> float:
-    """Measure the distance covariance of a column with itself (4.25): ``sdVar``."""
+    """Measure the distance covariance of a column with itself (4.25): ``sdVar``.
+
+    >>> from nominym import Taxonomy
+    >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
+    >>> distance_variance(["flu", "coma"], tax)
+    0.25
+    """
     (column,) = _attributes({"x": (x, tax, root)}, measure, missing, progress)
     return _covariance(column, column, progress)
 
@@ -136,7 +153,15 @@ def covariance_matrix(
     missing: Missing = "keep",
     progress: Progress = None,
 ) -> pd.DataFrame:
-    """Collect ``sdVar`` (diagonal) and ``sdCov`` of several columns; only records with all values are used."""
+    """Collect ``sdVar`` (diagonal) and ``sdCov`` of several columns; only records with all values are used.
+
+    >>> from nominym import Taxonomy
+    >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
+    >>> covariance_matrix({"first": ["flu", "coma"], "second": ["coma", "flu"]}, {"first": tax, "second": tax})
+            first  second
+    first    0.25    0.25
+    second   0.25    0.25
+    """
     table = Table(frame)
     if not isinstance(taxonomies, Mapping):
         raise ParameterError(

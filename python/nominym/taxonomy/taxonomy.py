@@ -277,7 +277,11 @@ class Taxonomy:
         )
 
     def label(self, concept: object) -> str:
-        """Give the preferred label, or the id where there is none."""
+        """Give the preferred label, or the id where there is none.
+
+        >>> Taxonomy.from_edges([("D1", "D0")], labels={"D1": "Coma"}).label("d1")
+        'Coma'
+        """
         index = self.concept(concept)
         return self._labels[index] or self._ids[index]
 
@@ -286,27 +290,51 @@ class Taxonomy:
         return tuple(self._synonyms.get(self.concept(concept), ()))
 
     def depth(self, concept: object) -> int:
-        """Count the concepts on the longest path from the root; the root's depth is 1."""
+        """Count the concepts on the longest path from the root; the root's depth is 1.
+
+        >>> Taxonomy.from_edges([("a", "top"), ("b", "a"), ("b", "top")]).depth("b")
+        3
+        """
         return int(self._graph.depths[self.concept(concept)])
 
     def parents(self, concept: object) -> list[str]:
-        """List the direct parents, in the order of the file."""
+        """List the direct parents, in the order of the file.
+
+        >>> Taxonomy.from_edges([("b", "z"), ("b", "a"), ("a", "z")]).parents("b")
+        ['z', 'a']
+        """
         return self._named(self._graph.parents(self.concept(concept)))
 
     def children(self, concept: object) -> list[str]:
-        """List the direct children."""
+        """List the direct children.
+
+        >>> Taxonomy.from_edges([("b", "top"), ("a", "top")]).children("top")
+        ['a', 'b']
+        """
         return self._named(self._graph.children(self.concept(concept)))
 
     def subsumers(self, concept: object) -> list[str]:
-        """List the concept and everything above it, nearest first."""
+        """List the concept and everything above it, nearest first.
+
+        >>> Taxonomy.from_edges([("a", "top"), ("b", "a")]).subsumers("b")
+        ['b', 'a', 'top']
+        """
         return self._named(self._graph.subsumers(self.concept(concept)))
 
     def subtree(self, concept: object) -> list[str]:
-        """List the concept and everything below it."""
+        """List the concept and everything below it.
+
+        >>> Taxonomy.from_edges([("a", "top"), ("b", "a")]).subtree("a")
+        ['a', 'b']
+        """
         return self._named(self._graph.subtree(self.concept(concept)))
 
     def lcs(self, values: Iterable[object]) -> str:
-        """Find the least common subsumer: the common subsumer of greatest depth (ties: fewest descendants, then id)."""
+        """Find the least common subsumer: the common subsumer of greatest depth (ties: fewest descendants, then id).
+
+        >>> Taxonomy.from_edges([("a", "top"), ("b", "a"), ("c", "a")]).lcs(["b", "c"])
+        'a'
+        """
         if isinstance(values, str):
             raise ParameterError(f"lcs takes a list of values, not the one text {values!r}")
         return self._ids[self._graph.lcs(self.concepts(values))]
@@ -317,7 +345,12 @@ class Taxonomy:
     # ------------------------------------------------------------- measuring
 
     def distance(self, a: object, b: object, measure: str | Measure = "wu-palmer") -> float:
-        """Measure the semantic distance of two concepts (``nominym.MEASURES`` lists the measures)."""
+        """Measure the semantic distance of two concepts (``nominym.MEASURES`` lists the measures).
+
+        >>> tax = Taxonomy.from_edges([("a", "top"), ("b", "top")])
+        >>> tax.distance("a", "b"), tax.distance("a", "b", "path")
+        (0.5, 2.0)
+        """
         chosen = as_measure(measure)
         first, second = (np.array([self.concept(x)], dtype=np.uint32) for x in (a, b))
         return float(self._graph.pairs(first, second, chosen.name, self.content(chosen))[0])
