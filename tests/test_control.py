@@ -85,6 +85,17 @@ def test_progress_is_told_during_the_work() -> None:
     assert any(0 < done < 12_000 for done in seen)
 
 
+def test_building_and_reading_tell_their_steps(tmp_path) -> None:
+    for build in (
+        lambda report: nym.Taxonomy.from_edges([("a", "top")], progress=report),
+        lambda report: nym.read_taxonomy(tmp_path / "tax.json", progress=report),
+    ):
+        nym.Taxonomy.from_edges([("a", "top")]).save(tmp_path / "tax.json")
+        seen: list[tuple[int, int]] = []
+        build(lambda done, total, seen=seen: seen.append((done, total)))
+        assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
 def test_a_callback_that_raises_stops_the_work() -> None:
     def stop(done: int, total: int) -> None:
         raise LookupError("enough")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from nominym.control import Progress, reporter
 from nominym.taxonomy.concepts import Concepts
 from nominym.taxonomy.matrix import DistanceMatrix
 from nominym.taxonomy.measure import CONTENTS, MEASURES, Measure
@@ -19,6 +20,7 @@ def read_taxonomy(
     format: str | None = None,  # noqa: A002 (the public name)
     *,
     virtual_root: bool = False,
+    progress: Progress = None,
     **options: Any,
 ) -> Taxonomy:
     """Read a taxonomy from a file or folder; the format is recognised unless given.
@@ -34,4 +36,5 @@ def read_taxonomy(
     ...     read_taxonomy(file)
     <Taxonomy: 4 concepts, 3 links, tree, root 'job'>
     """
-    return Taxonomy.from_concepts(read_concepts(path, format, **options), virtual_root)
+    with reporter(progress, "taxonomy") as report:
+        return Taxonomy.from_concepts(read_concepts(path, format, **options), virtual_root, progress=report)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ VIRTUAL_ROOT = "(virtual root)"
 """Id of the concept that ``virtual_root=True`` puts above several roots."""
 
 _SHOWN = 10
+_STEPS = 3
 
 
 class Taxonomy:
@@ -69,6 +70,8 @@ class Taxonomy:
         virtual_root: bool = False,
         labels: Mapping[str, str] | None = None,
         synonyms: Mapping[str, Sequence[str]] | None = None,
+        *,
+        progress: Progress = None,
     ) -> Taxonomy:
         """Build a taxonomy from (child, parent) pairs or a two-column frame.
 
@@ -93,15 +96,20 @@ class Taxonomy:
             labels=labels or {},
             synonyms=synonyms or {},
         )
-        return cls.from_concepts(concepts, virtual_root)
+        return cls.from_concepts(concepts, virtual_root, progress=progress)
 
     @classmethod
-    def from_concepts(cls, concepts: Concepts, virtual_root: bool = False) -> Taxonomy:
+    def from_concepts(cls, concepts: Concepts, virtual_root: bool = False, *, progress: Progress = None) -> Taxonomy:
         """Check what a reader found and build the taxonomy.
 
         Duplicate ids, links to unknown concepts, circles, several roots (unless ``virtual_root``) and an empty list
-        are errors that name the culprits.
+        are errors that name the culprits. Progress is told in steps: checked, linked, named.
         """
+        with reporter(progress, "taxonomy") as report:
+            return cls._build(concepts, virtual_root, report or (lambda done, total: None))
+
+    @classmethod
+    def _build(cls, concepts: Concepts, virtual_root: bool, report: Callable[[int, int], object]) -> Taxonomy:
         source = concepts.source
         ids, child, parent = list(concepts.ids), list(concepts.child), list(concepts.parent)
         if not ids:
@@ -126,6 +134,7 @@ class Taxonomy:
                 ids.append(VIRTUAL_ROOT)
                 child += roots
                 parent += [VIRTUAL_ROOT] * len(roots)
+        report(1, _STEPS)
         # In the core, "ties by id" is "the lower index": concepts are numbered in the order of their ids.
         ids.sort()
         index = {name: i for i, name in enumerate(ids)}
@@ -141,9 +150,12 @@ class Taxonomy:
                 f"{source}: {len(roots):,} concepts have no parent: {_some(roots)}; "
                 "link them, or give virtual_root=True to put one concept above them"
             ) from None
+        report(2, _STEPS)
         labels = [concepts.labels.get(i) for i in ids]
         synonyms = {index[i]: tuple(names) for i, names in concepts.synonyms.items() if i in index and names}
-        return cls(graph, ids, labels, synonyms)
+        taxonomy = cls(graph, ids, labels, synonyms)
+        report(_STEPS, _STEPS)
+        return taxonomy
 
     def to_concepts(self) -> Concepts:
         """Give everything the taxonomy holds, in the form that readers give and writers take."""
