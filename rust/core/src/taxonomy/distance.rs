@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 
 /// Fills `out` with the distances of all pairs of `values`, row after row. O(values · (links above them / 32 + values)).
 ///
-/// Both halves are computed. A cell costs one load from a table in the cache; copying the upper half over the diagonal
-/// instead walks through memory column by column and was slower in the one trial made.
+/// Both halves are computed. A cell costs one load from a table in the cache; turning the upper half over into the lower
+/// one, which walks through memory by columns, takes by itself longer than computing both.
 pub fn matrix<F: Cell>(
     taxonomy: &Taxonomy,
     values: &[u32],
