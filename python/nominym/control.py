@@ -48,6 +48,13 @@ def reporter(progress: Progress, label: str) -> Iterator[Callable[[int, int], ob
         raise ParameterError(f"progress={progress!r}: give None, True or a callable of (done, total)")
 
 
+@contextmanager
+def steps(progress: Progress, label: str, total: int) -> Iterator[Callable[[int], object]]:
+    """Give a callable that is told how many of a few steps are done; it is there also when nobody listens."""
+    with reporter(progress, label) as report:
+        yield lambda done: report(done, total) if report else None
+
+
 def _draw(label: str, done: int, total: int) -> None:
     share = done / total if total else 1.0
     bar = "█" * round(share * _WIDTH)

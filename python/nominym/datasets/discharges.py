@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from nominym._core import draw_uniform
-from nominym.control import Progress, reporter
+from nominym.control import Progress, steps
 from nominym.datasets import vocabulary
 from nominym.error import ParameterError
 from nominym.memory import require
@@ -170,8 +170,8 @@ def discharges(
         "secondary": (disorders, secondary, lots[_neighbors(disorders.site[disorders.site >= 0])]),
         "procedure": (treatments, procedures, draw_uniform(treatments.size, seed, _Stream.PROCEDURES)),
     }
-    with reporter(progress, "discharges") as report:
-        columns = _draw(n, seed, plan, skew, association, turn, places, report or (lambda done, total: None))
+    with steps(progress, "discharges", len(plan)) as done:
+        columns = _draw(n, seed, plan, skew, association, turn, places, done)
     disorder, treatment = _taxonomies()
     taxonomies = {"diagnosis": disorder, "secondary": disorder, "procedure": treatment}
     return Discharges(pd.DataFrame(columns, copy=False), taxonomies)
@@ -185,7 +185,7 @@ def _draw(
     association: float,
     turn: NDArray[np.intp],
     places: int,
-    report: Callable[[int, int], object],
+    done: Callable[[int], object],
 ) -> dict[str, Any]:
     """Draw the columns of the plan, the first leading the others, and those of the patients."""
     columns: dict[str, Any] = {}
@@ -202,7 +202,7 @@ def _draw(
         columns[name] = _column(codes, [words.concepts.ids[concept] for concept in categories.concepts])
         if categories is leader:
             patients = _patients(codes, words.system[categories.concepts], seed)
-        report(number + 1, len(plan))
+        done(number + 1)
     return columns | patients
 
 

@@ -51,7 +51,7 @@ class _Mapped:
         self.space = Space(_as_tree(tax, tree), [column])
         restricted = self.space.semantics
         assert isinstance(restricted, Taxonomy)  # _as_tree refuses anything else
-        self._core = _core.Marginality(restricted.graph, self.space.counted(column, 0))
+        self._core = _core.Marginality(restricted.graph, self.space.counted(0))
         self.of_category = self._core.of[self.space.places[0]]
 
     @property
@@ -159,7 +159,7 @@ def var_h(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "
     column = code(values, missing=missing)
     hierarchy = _as_tree(tax, tree)
     space = Space(hierarchy, [column], root=hierarchy.root)
-    base, n, sums = _core.digits(hierarchy.graph, space.counted(column, 0))
+    base, n, sums = _core.digits(hierarchy.graph, space.counted(0))
     if n < 2:
         return Fraction(0)
     return sum(

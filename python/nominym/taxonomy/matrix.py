@@ -97,13 +97,13 @@ class DistanceMatrix:
         cells = (cells + cells.T) / 2  # what rounding made different
         cells.setflags(write=False)
         self._cells = cells
-        self._labels = names
-        self._names = Names(names, [None] * len(names), {})
+        self._labels = tuple(names)
+        self._names = Names(self._labels, [None] * len(names), {})
 
     @property
     def labels(self) -> tuple[str, ...]:
         """All labels, in the order of the rows."""
-        return tuple(self._labels)
+        return self._labels
 
     @property
     def matrix(self) -> NDArray[np.float64]:

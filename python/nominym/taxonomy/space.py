@@ -42,6 +42,7 @@ class Space:
         if not isinstance(semantics, Taxonomy | DistanceMatrix):
             raise ParameterError(f"a Taxonomy or a DistanceMatrix is needed, not {type(semantics).__name__}")
         self._measure = as_measure(measure)
+        self._columns = columns
         self._given = semantics
         self._content = None
         self.root: str | None = None
@@ -102,10 +103,10 @@ class Space:
         with reporter(progress, "semantic mean") as report:
             return self._given.graph.mean(places, counts, self._measure.name, self._content, report)
 
-    def counted(self, column: Column, which: int) -> NDArray[np.uint64]:
-        """Count the records of a column at every place."""
+    def counted(self, which: int) -> NDArray[np.uint64]:
+        """Count the records of a column, by its number, at every place."""
         totals = np.zeros(len(self._given), dtype=np.uint64)
-        np.add.at(totals, self.places[which], column.counts)
+        np.add.at(totals, self.places[which], self._columns[which].counts)
         return totals
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nominym._core import Graph
-from nominym.control import Progress, reporter
+from nominym.control import Progress, reporter, steps
 from nominym.error import CycleError, ParameterError, RootError, TaxonomyError
 from nominym.taxonomy.concepts import Concepts
 from nominym.taxonomy.match import Names
@@ -25,7 +25,6 @@ VIRTUAL_ROOT = "(virtual root)"
 """Id of the concept that ``virtual_root=True`` puts above several roots."""
 
 _SHOWN = 10
-_STEPS = 3
 
 
 class Taxonomy:
@@ -58,7 +57,7 @@ class Taxonomy:
         self._ids = tuple(ids)
         self._labels = labels
         self._synonyms = synonyms
-        self._names = Names(ids, labels, synonyms)
+        self._names = Names(self._ids, labels, synonyms)
         self._contents: dict[tuple[str, float], NDArray[np.float64]] = {}
 
     # ---------------------------------------------------------------- making
@@ -105,11 +104,11 @@ class Taxonomy:
         Duplicate ids, links to unknown concepts, circles, several roots (unless ``virtual_root``) and an empty list
         are errors that name the culprits. Progress is told in steps: checked, linked, named.
         """
-        with reporter(progress, "taxonomy") as report:
-            return cls._build(concepts, virtual_root, report or (lambda done, total: None))
+        with steps(progress, "taxonomy", 3) as done:
+            return cls._build(concepts, virtual_root, done)
 
     @classmethod
-    def _build(cls, concepts: Concepts, virtual_root: bool, report: Callable[[int, int], object]) -> Taxonomy:
+    def _build(cls, concepts: Concepts, virtual_root: bool, done: Callable[[int], object]) -> Taxonomy:
         source = concepts.source
         ids, child, parent = list(concepts.ids), list(concepts.child), list(concepts.parent)
         if not ids:
@@ -134,7 +133,7 @@ class Taxonomy:
                 ids.append(VIRTUAL_ROOT)
                 child += roots
                 parent += [VIRTUAL_ROOT] * len(roots)
-        report(1, _STEPS)
+        done(1)
         # In the core, "ties by id" is "the lower index": concepts are numbered in the order of their ids.
         ids.sort()
         index = {name: i for i, name in enumerate(ids)}
@@ -150,11 +149,11 @@ class Taxonomy:
                 f"{source}: {len(roots):,} concepts have no parent: {_some(roots)}; "
                 "link them, or give virtual_root=True to put one concept above them"
             ) from None
-        report(2, _STEPS)
+        done(2)
         labels = [concepts.labels.get(i) for i in ids]
         synonyms = {index[i]: tuple(names) for i, names in concepts.synonyms.items() if i in index and names}
         taxonomy = cls(graph, ids, labels, synonyms)
-        report(_STEPS, _STEPS)
+        done(3)
         return taxonomy
 
     def to_concepts(self) -> Concepts:
@@ -307,7 +306,7 @@ class Taxonomy:
         >>> Taxonomy.from_edges([("a", "top"), ("b", "a"), ("b", "top")]).depth("b")
         3
         """
-        return int(self._graph.depths[self.concept(concept)])
+        return self._graph.depth(self.concept(concept))
 
     def parents(self, concept: object) -> list[str]:
         """List the direct parents, in the order of the file.

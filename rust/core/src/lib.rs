@@ -5,6 +5,7 @@
 
 pub mod control;
 pub mod error;
+pub mod lists;
 pub mod rng;
 pub mod stats;
 pub mod swap;

@@ -2,7 +2,6 @@
 
 use nominym_core::error::Error;
 use nominym_core::taxonomy::distance;
-use nominym_core::taxonomy::graph::Marks;
 use nominym_core::taxonomy::information::Information;
 use nominym_core::taxonomy::{Measure, Taxonomy};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadwriteArray2};
@@ -94,9 +93,9 @@ impl Graph {
         self.core.is_tree()
     }
 
-    #[getter]
-    fn depths<'py>(&self, py: Python<'py>) -> Column<'py, u32> {
-        PyArray1::from_slice(py, self.core.depths())
+    fn depth(&self, concept: u32) -> PyResult<u32> {
+        self.check(concept)?;
+        Ok(self.core.depth(concept))
     }
 
     fn parents<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<Column<'py, u32>> {
@@ -112,8 +111,7 @@ impl Graph {
     /// The concept and everything above it, nearest first.
     fn subsumers<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<Column<'py, u32>> {
         self.check(concept)?;
-        let found = self.core.subsumers(concept, &mut Marks::new(self.core.len()));
-        Ok(found.into_iter().map(|x| x.0).collect::<Vec<u32>>().into_pyarray(py))
+        Ok(self.core.subsumers(concept).into_pyarray(py))
     }
 
     /// The concept and everything below it.

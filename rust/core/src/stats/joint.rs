@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::lists::Lists;
 
 /// Records that one thread counts before it looks at the control handle.
 const CHUNK: usize = 1 << 18;
@@ -63,13 +64,6 @@ impl Joint {
         })
     }
 
-    /// A column against itself.
-    pub fn diagonal(counts: &[u64]) -> Self {
-        let x: Vec<u32> = (0..counts.len() as u32).filter(|&c| counts[c as usize] > 0).collect();
-        let count = x.iter().map(|&c| counts[c as usize]).collect();
-        Self { y: x.clone(), x, count, categories: (counts.len(), counts.len()) }
-    }
-
     /// Records counted.
     pub fn records(&self) -> u64 {
         self.count.iter().sum()
@@ -88,25 +82,15 @@ impl Joint {
 
 /// Counts pairs where a full table would be large: groups the records by their first value, then counts each group.
 fn grouped(x: &[u32], y: &[u32], (dx, dy): (usize, usize), control: &Control) -> Result<Vec<(u64, u64)>> {
-    let known = || x.iter().zip(y).filter(|&(&x, &y)| x != MISSING && y != MISSING);
-    let mut starts = vec![0usize; dx + 1];
-    known().for_each(|(&x, _)| starts[x as usize + 1] += 1);
-    for i in 0..dx {
-        starts[i + 1] += starts[i];
-    }
+    let known = x.iter().copied().zip(y.iter().copied()).filter(|&(x, y)| x != MISSING && y != MISSING);
+    let second = Lists::group(dx, known);
     control.check()?;
-    let mut next = starts.clone();
-    let mut second = vec![0u32; starts[dx]];
-    for (&x, &y) in known() {
-        second[next[x as usize]] = y;
-        next[x as usize] += 1;
-    }
     let groups: Result<Vec<Vec<(u64, u64)>>> = (0..dx)
         .into_par_iter()
         .map_init(
             || vec![0u64; dy],
             |table, x| {
-                let group = &second[starts[x]..starts[x + 1]];
+                let group = second.of(x);
                 let mut found: Vec<u32> = Vec::new();
                 for &y in group {
                     if table[y as usize] == 0 {

@@ -19,6 +19,7 @@ use super::{STEPS, Swapped, check_k};
 use crate::MISSING;
 use crate::control::Control;
 use crate::error::Result;
+use crate::lists::Lists;
 use crate::rng::hypergeometric;
 
 /// Draws of records swapped since before the list of farthest categories is made anew.
@@ -40,11 +41,11 @@ pub fn swap(
     let mut exchanges = Exchanges::new(codes, counts);
     let mut result = Swapped::new(codes);
     control.begin(records);
-    let mut steps = 0;
+    let mut told = records;
     while state.unswapped.total > 0 {
-        steps += 1;
-        if steps % STEPS == 0 {
-            control.advance(STEPS)?;
+        if told - state.unswapped.total >= STEPS {
+            control.advance(told - state.unswapped.total)?;
+            told = state.unswapped.total;
         }
         state.unswapped.take(reference);
         let (candidates, partner) = state.partner(reference, rng);
@@ -236,34 +237,23 @@ impl Unswapped {
 /// Swaps inside a category change nothing and draw nobody: the records they would have used are, by exchangeability,
 /// any that are left over.
 struct Exchanges {
-    records: Vec<u32>,
-    starts: Vec<usize>,
+    records: Lists,
     left: Vec<usize>,
 }
 
 impl Exchanges {
     fn new(codes: &[u32], counts: &[u64]) -> Self {
-        let mut starts = vec![0; counts.len()];
-        let mut sum = 0;
-        for (start, &n) in starts.iter_mut().zip(counts) {
-            *start = sum;
-            sum += n as usize;
-        }
-        let mut next = starts.clone();
-        let mut records = vec![0; sum];
-        for (record, &code) in (0u32..).zip(codes).filter(|&(_, &c)| c != MISSING) {
-            records[next[code as usize]] = record;
-            next[code as usize] += 1;
-        }
-        Self { records, starts, left: counts.iter().map(|&n| n as usize).collect() }
+        let known = (0u32..).zip(codes).filter(|&(_, &c)| c != MISSING).map(|(i, &c)| (c, i));
+        let records = Lists::group(counts.len(), known);
+        let left = (0..records.len()).map(|category| records.of(category).len()).collect();
+        Self { records, left }
     }
 
     fn record(&mut self, category: usize, rng: &mut ChaCha20Rng) -> usize {
-        let start = self.starts[category];
-        let last = start + self.left[category] - 1;
-        let drawn = rng.random_range(start..=last);
-        self.records.swap(drawn, last);
-        self.left[category] -= 1;
-        self.records[last] as usize
+        let records = self.records.of_mut(category);
+        let last = self.left[category] - 1;
+        records.swap(rng.random_range(0..=last), last);
+        self.left[category] = last;
+        records[last] as usize
     }
 }

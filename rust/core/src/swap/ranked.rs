@@ -8,6 +8,7 @@ use super::{STEPS, Swapped, check_k};
 use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::lists::Lists;
 
 /// Draws by trial before the candidates are listed.
 const TRIALS: usize = 64;
@@ -15,22 +16,12 @@ const TRIALS: usize = 64;
 /// Ranks the records with a value by the rank of their category; records of one rank are in random order. O(n + ranks).
 pub fn ranking(codes: &[u32], rank_of: &[u32], rng: &mut ChaCha20Rng) -> Vec<u32> {
     let ranks = rank_of.iter().copied().max().map_or(0, |r| r as usize + 1);
-    let mut starts = vec![0usize; ranks + 1];
-    let known = || (0u32..).zip(codes).filter(|&(_, &c)| c != MISSING).map(|(i, &c)| (i, rank_of[c as usize] as usize));
-    known().for_each(|(_, rank)| starts[rank + 1] += 1);
+    let known = (0u32..).zip(codes).filter(|&(_, &c)| c != MISSING).map(|(i, &c)| (rank_of[c as usize], i));
+    let mut records = Lists::group(ranks, known);
     for rank in 0..ranks {
-        starts[rank + 1] += starts[rank];
+        records.of_mut(rank).shuffle(rng);
     }
-    let mut next = starts.clone();
-    let mut order = vec![0; starts[ranks]];
-    for (record, rank) in known() {
-        order[next[rank]] = record;
-        next[rank] += 1;
-    }
-    for tied in starts.windows(2) {
-        order[tied[0]..tied[1]].shuffle(rng);
-    }
-    order
+    records.into_items()
 }
 
 /// Swaps along a ranking (SRS-1, thesis algorithm 1, and numerical rank swapping). Expected O(n).

@@ -1,6 +1,7 @@
 //! The part of a taxonomy that some values need: the values and all their subsumers.
 
-use super::graph::{Lists, Marks, Taxonomy};
+use super::graph::{Marks, Taxonomy};
+use crate::lists::Lists;
 
 /// An upward closed part of a taxonomy, renumbered so that parents come before children.
 #[derive(Debug)]

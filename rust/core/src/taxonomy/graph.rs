@@ -2,58 +2,7 @@
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-
-/// Lists of numbers, one per node, in two flat arrays.
-#[derive(Debug, Clone, Default)]
-pub struct Lists {
-    starts: Vec<u32>,
-    items: Vec<u32>,
-}
-
-impl Lists {
-    /// Groups `items` by `keys` (`items[i]` goes to list `keys[i]`), keeping their order.
-    pub fn group(n: usize, keys: impl Iterator<Item = u32> + Clone, items: impl Iterator<Item = u32>) -> Self {
-        let mut starts = vec![0u32; n + 1];
-        for key in keys.clone() {
-            starts[key as usize + 1] += 1;
-        }
-        for i in 0..n {
-            starts[i + 1] += starts[i];
-        }
-        let mut next = starts.clone();
-        let mut grouped = vec![0; starts[n] as usize];
-        for (key, item) in keys.zip(items) {
-            let slot = &mut next[key as usize];
-            grouped[*slot as usize] = item;
-            *slot += 1;
-        }
-        Self { starts, items: grouped }
-    }
-
-    /// Starts an empty collection to which lists are [`Lists::push`]ed one after another.
-    pub fn builder(lists: usize, items: usize) -> Self {
-        let mut starts = Vec::with_capacity(lists + 1);
-        starts.push(0);
-        Self { starts, items: Vec::with_capacity(items) }
-    }
-
-    /// Appends one list.
-    pub fn push(&mut self, list: impl IntoIterator<Item = u32>) {
-        self.items.extend(list);
-        self.starts.push(self.items.len() as u32);
-    }
-
-    /// The list of node `i`.
-    #[inline]
-    pub fn of(&self, i: usize) -> &[u32] {
-        &self.items[self.starts[i] as usize..self.starts[i + 1] as usize]
-    }
-
-    /// Items in all lists.
-    pub fn total(&self) -> usize {
-        self.items.len()
-    }
-}
+use crate::lists::Lists;
 
 /// Marks on nodes that are all wiped at once: a node is marked if it holds the current stamp.
 #[derive(Debug)]
@@ -118,15 +67,16 @@ impl Taxonomy {
         if let Some(node) = child.iter().chain(parent).find(|&&c| c as usize >= n) {
             return Err(Error::Parameter(format!("link to concept {node}, but there are {n}")));
         }
-        let given = Lists::group(n, child.iter().copied(), parent.iter().copied());
+        let given = Lists::group(n, child.iter().copied().zip(parent.iter().copied()));
         let mut parents = Lists::builder(n, given.total());
         let mut seen = Marks::new(n);
         for c in 0..n {
             seen.clear();
             parents.push(given.of(c).iter().copied().filter(|&p| seen.insert(p)));
         }
-        let links = || (0..n).flat_map(|c| parents.of(c).iter().map(move |&p| (c as u32, p)));
-        let children = Lists::group(n, links().map(|l| l.1), links().map(|l| l.0));
+        let parents_of = &parents;
+        let links = (0..n).flat_map(|c| parents_of.of(c).iter().map(move |&p| (p, c as u32)));
+        let children = Lists::group(n, links);
         let order = topological(&parents, &children)?;
         let roots: Vec<u32> = (0..n as u32).filter(|&c| parents.of(c as usize).is_empty()).collect();
         let [root] = roots[..] else { return Err(Error::Roots(roots)) };
@@ -198,11 +148,11 @@ impl Taxonomy {
         self.links() + 1 == self.len()
     }
 
-    /// Subsumers of `c`, itself first, with the number of links on the shortest upward path.
-    pub fn subsumers(&self, c: u32, marks: &mut Marks) -> Vec<(u32, u32)> {
+    /// `c` and all its subsumers, nearest first.
+    pub fn subsumers(&self, c: u32) -> Vec<u32> {
         let mut queue = Vec::new();
-        reach(&self.parents, c, marks, &mut queue);
-        queue
+        reach(&self.parents, c, &mut Marks::new(self.len()), &mut queue);
+        queue.into_iter().map(|x| x.0).collect()
     }
 
     /// `c` and all its descendants, by index.
@@ -224,11 +174,9 @@ impl Taxonomy {
         let Some(&first) = distinct.first() else {
             return Err(Error::Parameter("the least common subsumer of no value is not defined".into()));
         };
-        let mut marks = Marks::new(self.len());
-        let mut queue = Vec::new();
-        reach(&self.parents, first, &mut marks, &mut queue);
-        let mut common: Vec<u32> = queue.iter().map(|x| x.0).collect();
-        for &value in distinct.iter().step_by(distinct.len().div_ceil(CLIMBS)) {
+        let (mut marks, mut queue) = (Marks::new(self.len()), Vec::new());
+        let mut common = self.subsumers(first);
+        for &value in distinct.iter().step_by(distinct.len().div_ceil(CLIMBS)).skip(1) {
             control.check()?;
             reach(&self.parents, value, &mut marks, &mut queue);
             common.retain(|&c| marks.contains(c));
@@ -293,7 +241,7 @@ pub fn reach(step: &Lists, start: u32, marks: &mut Marks, queue: &mut Vec<(u32, 
 
 /// Depth-first topological order (a stack keeps subtrees together, which keeps parents in the cache), or the circle.
 fn topological(parents: &Lists, children: &Lists) -> Result<Vec<u32>> {
-    let n = parents.starts.len() - 1;
+    let n = parents.len();
     let mut waiting: Vec<u32> = (0..n).map(|c| parents.of(c).len() as u32).collect();
     let mut ready: Vec<u32> = (0..n as u32).rev().filter(|&c| waiting[c as usize] == 0).collect();
     let mut order = Vec::with_capacity(n);

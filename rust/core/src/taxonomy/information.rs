@@ -57,12 +57,16 @@ impl Information {
         // A leaf has no leaf below itself; `below` counts the concept too.
         let strictly = |c: u32| if is_leaf(c) { 0.0 } else { leaves[c as usize] };
         let all = strictly(taxonomy.root()) + 1.0;
-        let mut marks = Marks::new(taxonomy.len());
+        let (mut marks, mut queue) = (Marks::new(taxonomy.len()), Vec::new());
         let mut of = Vec::with_capacity(taxonomy.len());
         for c in 0..taxonomy.len() as u32 {
             control.check()?;
-            let subsumers =
-                if taxonomy.is_tree() { taxonomy.depth(c) as usize } else { taxonomy.subsumers(c, &mut marks).len() };
+            let subsumers = if taxonomy.is_tree() {
+                taxonomy.depth(c) as usize
+            } else {
+                reach(taxonomy.parent_lists(), c, &mut marks, &mut queue);
+                queue.len()
+            };
             of.push((all.ln() - (strictly(c) / subsumers as f64 + 1.0).ln()).max(0.0));
         }
         Ok(Self::new(of))

@@ -14,8 +14,9 @@
 use std::sync::Mutex;
 
 use super::closure::Closure;
-use super::graph::{Lists, Marks, Taxonomy, reach};
+use super::graph::{Marks, Taxonomy, reach};
 use super::measure::{Content, Edges, Measure, feature};
+use crate::lists::Lists;
 
 /// Sources that go through the taxonomy side by side.
 pub const LANES: usize = 32;
@@ -99,6 +100,15 @@ impl<T> Pool<T> {
     }
 }
 
+/// Goes through the rows of some sources tile by tile: `work(source, lane, targets, their cells)`.
+fn tiles<F>(sources: &[u32], targets: &[u32], out: &mut [F], mut work: impl FnMut(u32, usize, &[u32], &mut [F])) {
+    for (tile, some) in targets.chunks(TILE).enumerate() {
+        for (lane, &source) in sources.iter().enumerate() {
+            work(source, lane, some, &mut out[lane * targets.len() + tile * TILE..][..some.len()]);
+        }
+    }
+}
+
 /// An integer that ranks subsumers: larger is better.
 trait Key: Copy + Ord + Send + Sync + 'static {
     const NONE: Self;
@@ -126,6 +136,7 @@ macro_rules! key {
 key!(i16, i32, i64);
 
 /// How a subsumer becomes a key: `((level·per_level − path) << bits) + tie`.
+#[derive(Clone)]
 struct Ranking {
     per_level: i64,
     flat: bool,
@@ -226,13 +237,9 @@ impl<K: Key, F: Cell, E: Emit<K, F>> Kernel<F> for BestSubsumer<K, E> {
         let make = || Climber { state: vec![[K::NONE; LANES]; v], marks: Marks::new(v), queue: Vec::with_capacity(64) };
         self.pool.with(make, |climber| {
             self.pass(sources, climber);
-            let width = self.targets.len();
-            for (tile, targets) in self.targets.chunks(TILE).enumerate() {
-                for (lane, &source) in sources.iter().enumerate() {
-                    let cells = &mut out[lane * width + tile * TILE..][..targets.len()];
-                    self.emit.emit(source, lane, &climber.state, targets, cells);
-                }
-            }
+            tiles(sources, &self.targets, out, |source, lane, targets, cells| {
+                self.emit.emit(source, lane, &climber.state, targets, cells);
+            });
         });
     }
 }
@@ -264,21 +271,21 @@ impl<K: Key, F: Cell> Emit<K, F> for Formula {
 }
 
 fn edge_kernel<F: Cell>(closure: Closure, targets: Vec<u32>, edges: Edges) -> Box<dyn Kernel<F>> {
-    let ranking = || Ranking::new(&closure, edges.deepest(), false);
-    let (own, largest) = (ranking(), ranking().max(&closure));
+    let ranking = Ranking::new(&closure, edges.deepest(), false);
+    let largest = ranking.max(&closure);
     if largest <= <i16 as Key>::MAX {
         let table = (0..=largest).map(|key| {
-            let (level, path) = own.level_and_path(key);
+            let (level, path) = ranking.level_and_path(key);
             F::from_f64(edges.distance(level, path))
         });
         let table = Table(table.collect());
-        Box::new(BestSubsumer::<i16, _>::new(closure, targets, own, table))
+        Box::new(BestSubsumer::<i16, _>::new(closure, targets, ranking, table))
     } else if largest <= <i32 as Key>::MAX {
-        let formula = Formula { edges, ranking: ranking() };
-        Box::new(BestSubsumer::<i32, _>::new(closure, targets, own, formula))
+        let formula = Formula { edges, ranking: ranking.clone() };
+        Box::new(BestSubsumer::<i32, _>::new(closure, targets, ranking, formula))
     } else {
-        let formula = Formula { edges, ranking: ranking() };
-        Box::new(BestSubsumer::<i64, _>::new(closure, targets, own, formula))
+        let formula = Formula { edges, ranking: ranking.clone() };
+        Box::new(BestSubsumer::<i64, _>::new(closure, targets, ranking, formula))
     }
 }
 
@@ -402,19 +409,15 @@ impl<F: Cell> Kernel<F> for SharedSubsumers<F> {
                 }
                 shared[node] = sum;
             }
-            let width = self.targets.len();
-            for (tile, targets) in self.targets.chunks(TILE).enumerate() {
-                for (lane, &source) in sources.iter().enumerate() {
-                    let size = self.size[source as usize];
-                    let cells = &mut out[lane * width + tile * TILE..][..targets.len()];
-                    for (cell, &target) in cells.iter_mut().zip(targets) {
-                        let shared = shared[target as usize][lane];
-                        let all = size + self.size[target as usize] - shared;
-                        let known = self.table.get(shared as usize * self.stride + all as usize);
-                        *cell = known.copied().unwrap_or_else(|| F::from_f64(feature(all, shared)));
-                    }
+            tiles(sources, &self.targets, out, |source, lane, targets, cells| {
+                let size = self.size[source as usize];
+                for (cell, &target) in cells.iter_mut().zip(targets) {
+                    let shared = shared[target as usize][lane];
+                    let all = size + self.size[target as usize] - shared;
+                    let known = self.table.get(shared as usize * self.stride + all as usize);
+                    *cell = known.copied().unwrap_or_else(|| F::from_f64(feature(all, shared)));
                 }
-            }
+            });
         });
     }
 }
