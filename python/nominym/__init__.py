@@ -7,8 +7,11 @@
 """
 
 from nominym import datasets, error, stats
+from nominym._core import __version__
 from nominym.control import set_threads
-from nominym.error import NominymError
+from nominym.error import NominymError, PrivacyWarning
+from nominym.result import Result
+from nominym.swap import rank_swap
 from nominym.taxonomy import CONTENTS, MEASURES, DistanceMatrix, Measure, Taxonomy, read_taxonomy
 
 __all__ = [
@@ -17,9 +20,13 @@ __all__ = [
     "DistanceMatrix",
     "Measure",
     "NominymError",
+    "PrivacyWarning",
+    "Result",
     "Taxonomy",
+    "__version__",
     "datasets",
     "error",
+    "rank_swap",
     "read_taxonomy",
     "set_threads",
     "stats",

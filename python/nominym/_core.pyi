@@ -12,8 +12,15 @@ __all__ = [
     "digits",
     "draw_uniform",
     "joint",
+    "ranks_by_frequency",
     "set_threads",
+    "swap_dynamic",
+    "swap_fixed",
+    "swap_random",
+    "swap_ranked",
 ]
+
+__version__: str
 
 _Concepts = NDArray[np.uint32]
 _Progress = Callable[[int, int], object] | None
@@ -87,3 +94,30 @@ def covariance_squared(
 def digits(graph: Graph, counts: NDArray[np.uint64]) -> tuple[int, int, list[tuple[int, int]]]: ...
 def set_threads(threads: int) -> None: ...
 def draw_uniform(n: int, seed: int | None, stream: int) -> NDArray[np.float64]: ...
+
+_Codes = NDArray[np.uint32]
+_Swapped = tuple[_Codes, NDArray[np.uint64]]
+
+def swap_fixed(
+    codes: _Codes,
+    counts: NDArray[np.uint64],
+    distances: NDArray[np.float64],
+    k: int,
+    seed: int | None,
+    stream: int,
+    progress: _Progress = None,
+) -> _Swapped: ...
+def swap_dynamic(
+    codes: _Codes,
+    counts: NDArray[np.uint64],
+    distances: NDArray[np.float64],
+    k: int,
+    seed: int | None,
+    stream: int,
+    progress: _Progress = None,
+) -> _Swapped: ...
+def swap_ranked(
+    codes: _Codes, ranks: _Codes, k: int, seed: int | None, stream: int, progress: _Progress = None
+) -> _Swapped: ...
+def swap_random(codes: _Codes, seed: int | None, stream: int, progress: _Progress = None) -> _Swapped: ...
+def ranks_by_frequency(counts: NDArray[np.uint64]) -> _Codes: ...

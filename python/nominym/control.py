@@ -32,20 +32,23 @@ def set_threads(threads: int | None) -> None:
     _core.set_threads(threads or 0)
 
 
+def check_progress(progress: object) -> None:
+    """Refuse what nobody can report to."""
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise ParameterError(f"progress={progress!r}: give None, True or a callable of (done, total)")
+
+
 @contextmanager
 def reporter(progress: Progress, label: str) -> Iterator[Callable[[int, int], object] | None]:
     """Give the callable that the core reports to, and finish the bar at the end, also after an error."""
-    if progress is None or progress is False:
-        yield None
-    elif callable(progress):
-        yield progress
-    elif progress is True:
+    check_progress(progress)
+    if progress is True:
         try:
             yield lambda done, total: _draw(label, done, total)
         finally:
             sys.stderr.write("\n")
     else:
-        raise ParameterError(f"progress={progress!r}: give None, True or a callable of (done, total)")
+        yield progress or None
 
 
 @contextmanager

@@ -73,3 +73,7 @@ class MissingExtraError(NominymError, ValueError):
 
 class InternalError(NominymError, ValueError):
     """A defect in nominym itself; please report it."""
+
+
+class PrivacyWarning(UserWarning):
+    """A use that takes away from the promise of a method; the message says what to do instead."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -70,8 +70,7 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
     Text, whole numbers, booleans and categoricals are taken. Floats are refused: ``250.0`` may stand for the concept
     "250" or for "250.0", and long codes lose digits.
     """
-    if missing not in ("keep", "error"):
-        raise ParameterError(f"missing={missing!r}: give 'keep' or 'error'")
+    check_missing(missing)
     if name is None and isinstance(values, pd.Series) and values.name is not None:
         name = str(values.name)
     where = f"column {name!r}" if name is not None else "values"
@@ -80,13 +79,24 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
     if len(column.categories) and not column.counts.all():
         # Categoricals may list values that do not occur; they are no part of the sample.
         column = _present(column)
+    _refuse_missing(column, where, missing)
+    return column
+
+
+def check_missing(missing: object) -> None:
+    """Refuse what is no policy for missing values."""
+    if missing not in ("keep", "error"):
+        raise ParameterError(f"missing={missing!r}: give 'keep' or 'error'")
+
+
+def _refuse_missing(column: Column, where: str, missing: Missing) -> None:
+    check_missing(missing)
     if missing == "error" and column.missing:
         first = int(np.flatnonzero(column.codes == MISSING)[0])
         raise MissingValueError(
             f"{where}: {column.missing:,} of {len(column):,} values are missing, the first in row {first}; "
             "fill or drop them, or give missing='keep' to leave them as they are"
         )
-    return column
 
 
 def code_together(given: Mapping[Any, Any], missing: Missing = "keep") -> list[Column]:
@@ -96,15 +106,96 @@ def code_together(given: Mapping[Any, Any], missing: Missing = "keep") -> list[C
     [[0, 0], [0, 1]]
     """
     columns = [code(values, str(getattr(values, "name", None) or name), missing) for name, values in given.items()]
-    if len({len(column) for column in columns}) > 1:
-        sizes = ", ".join(f"{column.name!r} has {len(column):,}" for column in columns)
-        raise DataError(f"columns of one table have the same number of records: {sizes}")
+    _check_lengths({column.name: len(column) for column in columns})
     if any(column.missing for column in columns):
         complete = np.logical_and.reduce([column.codes != MISSING for column in columns])
         if not complete.any():
             raise DataError(f"no record has a value in all of {', '.join(repr(c.name) for c in columns)}")
         columns = [_kept(column, complete) for column in columns]
     return columns
+
+
+def reordered(column: Column, order: Sequence[int]) -> Column:
+    """Number the categories of a column anew: ``order`` lists their present numbers.
+
+    >>> reordered(code(["flu", "coma", "flu"]), [1, 0]).codes.tolist()
+    [1, 0, 1]
+    """
+    rank = np.full(len(order) + 1, MISSING, dtype=np.uint32)
+    rank[list(order)] = np.arange(len(order), dtype=np.uint32)
+    codes = rank[np.minimum(column.codes, np.uint32(len(order)))]
+    return Column(codes, tuple(column.categories[i] for i in order), column.name)
+
+
+def is_sequence(values: object) -> bool:
+    """Tell whether something is a list of values of any library, rather than a single one or a table."""
+    single = isinstance(values, str | bytes | Mapping) or is_frame(values)
+    return not single and hasattr(values, "__iter__")
+
+
+def code_ordered(
+    values: Any, name: str | None = None, order: Any = None, missing: Missing = "keep"
+) -> Column:
+    """Code a column so that a smaller code is a smaller value: by the values' own order, or by a given one.
+
+    Numbers, dates and ordered categoricals have an order of their own; for others, ``order`` lists all values.
+
+    >>> code_ordered([3.5, 1, 3.5]).codes.tolist(), code_ordered(["low", "high"], order=["low", "high"]).codes.tolist()
+    ([1, 0, 1], [0, 1])
+    """
+    where = f"column {name!r}" if name is not None else "values"
+    if order is not None:
+        column = code(values, name, missing)
+        place = {str(value): i for i, value in enumerate(order)}
+        unknown = [value for value in column.categories if str(value) not in place]
+        if unknown:
+            raise DataError(f"{where}: {unknown[0]!r} has no place in the given order; list all values, lowest first")
+        return reordered(column, sorted(range(len(column.categories)), key=lambda i: place[str(column.categories[i])]))
+    series = _to_pandas(values)
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        if not series.cat.ordered:
+            raise DataError(f"{where}: a categorical without an order; give the list of its values, lowest first")
+        numbers, kinds = series.cat.codes.to_numpy(), series.cat.categories
+        present = np.unique(numbers[numbers >= 0])
+        codes, categories = np.searchsorted(present, numbers), kinds[present].tolist()
+        codes = np.where(numbers < 0, -1, codes)
+    elif pd.api.types.is_numeric_dtype(series) or series.dtype.kind in "mM":
+        codes, kinds = pd.factorize(series, sort=True)
+        categories = kinds.tolist()
+    elif series.isna().all():
+        codes, categories = np.full(len(series), -1), []
+    else:
+        raise DataError(
+            f"{where}: values of type {series.dtype} have no order of their own; give the list of all values, "
+            "lowest first, or turn them into numbers"
+        )
+    column = Column(np.where(codes < 0, int(MISSING), codes).astype(np.uint32), tuple(categories), name)
+    _refuse_missing(column, where, missing)
+    return column
+
+
+def distinct_codes(values: Any) -> NDArray[np.int64]:
+    """Number the distinct values of any column whatever, −1 where missing."""
+    series = _to_pandas(values)
+    try:
+        return pd.factorize(series)[0]
+    except TypeError:  # lists and the like
+        return pd.factorize(series.map(repr))[0]
+
+
+def _to_pandas(values: Any) -> pd.Series[Any]:
+    array = values.to_arrow() if _is_polars(values, "Series") else values
+    if isinstance(array, pa.Array | pa.ChunkedArray):
+        # Plain pandas would turn whole numbers with gaps into floats; but only it knows categoricals.
+        kind = None if pa.types.is_dictionary(array.type) else pd.ArrowDtype
+        return pd.Series(array.to_pandas(types_mapper=kind))
+    return pd.Series(array)
+
+
+def _check_lengths(lengths: Mapping[Any, int]) -> None:
+    if len(set(lengths.values())) > 1:
+        sizes = ", ".join(f"{name!r} has {length:,}" for name, length in lengths.items())
+        raise DataError(f"columns of one table have the same number of records: {sizes}")
 
 
 def _kept(column: Column, rows: NDArray[np.bool_]) -> Column:
@@ -123,7 +214,7 @@ def _present(column: Column) -> Column:
 
 def _encode(values: Any, where: str) -> tuple[NDArray[np.uint32], list[Any]]:
     """Give codes and the list of distinct values that they point into."""
-    if isinstance(values, str | bytes | Mapping) or is_frame(values) or not hasattr(values, "__iter__"):
+    if not is_sequence(values):
         raise DataError(f"{where}: a column of values is needed, not {type(values).__name__}")
     if not isinstance(values, _COLUMNS) and not _is_polars(values, "Series"):
         values = list(values)
@@ -244,6 +335,10 @@ class Table:
             raise UnknownColumnError(f"there is no column {name!r}; there are {', '.join(map(repr, self.names))}")
         return self.data[name]
 
+    def check_lengths(self, names: Iterable[Any]) -> None:
+        """Refuse columns of different lengths, which a plain mapping can have."""
+        _check_lengths({name: len(self.values(name)) for name in names})
+
     def code(self, name: Any, missing: Missing = "keep") -> Column:
         """Code a column."""
         return code(self.values(name), str(name), missing)
@@ -251,8 +346,8 @@ class Table:
     def replace(self, changes: Mapping[Any, Column]) -> Any:
         """Give a table of the same kind with some columns replaced; all else, index and types are as they were.
 
-        Missing cells stay exactly what they were (None, NaN, NA). A categorical type grows only by values that it
-        does not have.
+        Cells that are missing before and after stay exactly what they were (None, NaN, NA). A categorical type grows
+        only by values that it does not have.
         """
         new = {}
         for name, column in changes.items():
@@ -302,11 +397,19 @@ def _like(old: Any, column: Column) -> Any:
         values = old.astype(widest)
     else:
         values = np.array([*old, None], dtype=object)[:-1]
-    known = column.codes != MISSING
-    values[known] = kinds[column.codes[known]]
+    _fill(values, kinds, column)
     if isinstance(old, np.ndarray):
         return values
     return tuple(values.tolist()) if isinstance(old, tuple) else values.tolist()
+
+
+def _fill(values: Any, kinds: Any, column: Column) -> None:
+    """Write a coded column over the old values; where a missing value has come to, as the column writes them."""
+    known = column.codes != MISSING
+    empty = pd.isna(values)
+    if (known & empty).any():
+        values[~known & ~empty] = values[np.flatnonzero(empty)[0]]
+    values[known] = kinds[column.codes[known]]
 
 
 def _kinds(column: Column) -> NDArray[np.object_]:
@@ -341,9 +444,7 @@ def _like_pandas(old: pd.Series[Any], column: Column) -> pd.Series[Any]:
         made = pa.chunked_array([_like_arrow(old.dtype.pyarrow_dtype, column)])
         return pd.Series(pd.arrays.ArrowExtensionArray(made), index=old.index, name=old.name)
     values = old.array.copy()
-    known = column.codes != MISSING
-    kinds = pd.Series(_kinds(column), dtype=old.dtype).array
-    values[known] = kinds[column.codes[known]]
+    _fill(values, pd.Series(_kinds(column), dtype=old.dtype).array, column)
     return pd.Series(values, index=old.index, name=old.name, dtype=old.dtype)
 
 

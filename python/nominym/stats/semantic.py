@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,9 @@ from nominym.error import ParameterError
 from nominym.frame import Column, Missing, Table, code, code_together
 from nominym.taxonomy.measure import Measure
 from nominym.taxonomy.space import Semantics, Space
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def semantic_mean(
@@ -140,8 +143,7 @@ def distance_correlation(
     1.0
     """
     first, second = _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, measure, missing, progress)
-    spread = _covariance(first, first, progress) * _covariance(second, second, progress)
-    return _covariance(first, second, progress) / math.sqrt(spread) if spread > 0 else 0.0
+    return correlation(first.column.codes, second.column.codes, first.distances, second.distances, progress)
 
 
 def covariance_matrix(
@@ -196,15 +198,41 @@ def _attributes(
     ]
 
 
+def correlation(
+    x: NDArray[np.uint32],
+    y: NDArray[np.uint32],
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    progress: Progress = None,
+) -> float:
+    """Measure ``sdCor`` of two coded columns by the distances of their categories; records with both values count."""
+    pairs = _core.joint(x, y, (len(a), len(b)))
+    spread = math.prod(
+        _root(_diagonal(np.bincount(codes, pairs[2], len(cells))), cells, cells, progress)
+        for codes, cells in ((pairs[0], a), (pairs[1], b))
+    )
+    return _root(pairs, a, b, progress) / math.sqrt(spread) if spread > 0 else 0.0
+
+
+_Pairs: TypeAlias = "tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]"
+
+
 def _covariance(x: _Attribute, y: _Attribute, progress: Progress) -> float:
     if x is y:
-        every = np.arange(len(x.column.categories), dtype=np.uint32)
-        pairs = every, every, x.column.counts
-    else:
-        sizes = len(x.column.categories), len(y.column.categories)
-        pairs = _core.joint(x.column.codes, y.column.codes, sizes)
+        return _root(_diagonal(x.column.counts), x.distances, x.distances, progress)
+    pairs = _core.joint(x.column.codes, y.column.codes, (len(x.distances), len(y.distances)))
+    return _root(pairs, x.distances, y.distances, progress)
+
+
+def _diagonal(counts: NDArray[Any]) -> _Pairs:
+    """Pairs of every category with itself."""
+    every = np.arange(len(counts), dtype=np.uint32)
+    return every, every, counts.astype(np.uint64)
+
+
+def _root(pairs: _Pairs, a: NDArray[np.float64], b: NDArray[np.float64], progress: Progress) -> float:
     with reporter(progress, "distance covariance") as report:
-        squared = _core.covariance_squared(*pairs, x.distances, y.distances, report)
+        squared = _core.covariance_squared(*pairs, a, b, report)
     return math.sqrt(max(squared, 0.0))
 
 

@@ -7,6 +7,7 @@ mod control;
 mod error;
 mod rng;
 mod stats;
+mod swap;
 mod taxonomy;
 
 /// The compiled core of nominym.
@@ -19,5 +20,13 @@ mod _core {
     #[pymodule_export]
     use super::stats::{Marginality, counts, covariance_squared, digits, joint};
     #[pymodule_export]
+    use super::swap::{ranks_by_frequency, swap_dynamic, swap_fixed, swap_random, swap_ranked};
+    #[pymodule_export]
     use super::taxonomy::Graph;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

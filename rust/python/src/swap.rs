@@ -1,0 +1,108 @@
+//! Rank swapping of coded columns.
+
+use nominym_core::error::Result;
+use nominym_core::rng::Streams;
+use nominym_core::swap::{Swapped, dynamic, ranked};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use crate::control::run;
+
+type Column<'py, T> = Bound<'py, PyArray1<T>>;
+
+/// Codes after swapping, and how many references had 0, 1, 2, … candidates.
+pub type Found<'py> = (Column<'py, u32>, Column<'py, u64>);
+
+fn found(py: Python<'_>, swapped: Swapped) -> Found<'_> {
+    (swapped.codes.into_pyarray(py), swapped.candidates.into_pyarray(py))
+}
+
+/// SRS-1: along the ranking by distance from the category that is farthest from all.
+#[pyfunction]
+#[pyo3(signature = (codes, counts, distances, k, seed, stream, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn swap_fixed<'py>(
+    py: Python<'py>,
+    codes: PyReadonlyArray1<'py, u32>,
+    counts: PyReadonlyArray1<'py, u64>,
+    distances: PyReadonlyArray2<'py, f64>,
+    k: usize,
+    seed: Option<u64>,
+    stream: u32,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Found<'py>> {
+    let (codes, counts, distances) = (codes.as_slice()?, counts.as_slice()?, distances.as_slice()?);
+    let swapped = run(py, progress, |control| {
+        let mut rng = Streams::new(seed)?.generator(stream, 0);
+        let ranks = ranked::ranks_from_the_farthest(distances, counts, &mut rng)?;
+        let order = ranked::ranking(codes, &ranks, &mut rng);
+        ranked::swap(codes, &order, k, &mut rng, control)
+    })?;
+    Ok(found(py, swapped))
+}
+
+/// SRS-2: inside clusters around every reference, at opposite ends by turns.
+#[pyfunction]
+#[pyo3(signature = (codes, counts, distances, k, seed, stream, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn swap_dynamic<'py>(
+    py: Python<'py>,
+    codes: PyReadonlyArray1<'py, u32>,
+    counts: PyReadonlyArray1<'py, u64>,
+    distances: PyReadonlyArray2<'py, f64>,
+    k: usize,
+    seed: Option<u64>,
+    stream: u32,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Found<'py>> {
+    let (codes, counts, distances) = (codes.as_slice()?, counts.as_slice()?, distances.as_slice()?);
+    let swapped = run(py, progress, |control| {
+        let mut rng = Streams::new(seed)?.generator(stream, 0);
+        dynamic::swap(codes, distances, counts, k, &mut rng, control)
+    })?;
+    Ok(found(py, swapped))
+}
+
+/// Along a given ranking of the categories: numerical, ordinal and distributional rank swapping.
+#[pyfunction]
+#[pyo3(signature = (codes, ranks, k, seed, stream, progress=None))]
+pub fn swap_ranked<'py>(
+    py: Python<'py>,
+    codes: PyReadonlyArray1<'py, u32>,
+    ranks: PyReadonlyArray1<'py, u32>,
+    k: usize,
+    seed: Option<u64>,
+    stream: u32,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Found<'py>> {
+    let (codes, ranks) = (codes.as_slice()?, ranks.as_slice()?);
+    let swapped = run(py, progress, |control| {
+        let mut rng = Streams::new(seed)?.generator(stream, 0);
+        let order = ranked::ranking(codes, ranks, &mut rng);
+        ranked::swap(codes, &order, k, &mut rng, control)
+    })?;
+    Ok(found(py, swapped))
+}
+
+/// Ranks of categories by how frequent they are.
+#[pyfunction]
+pub fn ranks_by_frequency<'py>(py: Python<'py>, counts: PyReadonlyArray1<'py, u64>) -> PyResult<Column<'py, u32>> {
+    Ok(ranked::ranks_by_frequency(counts.as_slice()?).into_pyarray(py))
+}
+
+/// Random pairs, whatever their values.
+#[pyfunction]
+#[pyo3(signature = (codes, seed, stream, progress=None))]
+pub fn swap_random<'py>(
+    py: Python<'py>,
+    codes: PyReadonlyArray1<'py, u32>,
+    seed: Option<u64>,
+    stream: u32,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Found<'py>> {
+    let codes = codes.as_slice()?;
+    let swapped = run(py, progress, |control| -> Result<Swapped> {
+        ranked::random(codes, &mut Streams::new(seed)?.generator(stream, 0), control)
+    })?;
+    Ok(found(py, swapped))
+}

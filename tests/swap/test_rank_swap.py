@@ -1,0 +1,302 @@
+"""The front door of rank swapping: what it keeps, what it tells, what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nominym as nym
+from nominym import error
+from reference import both, edge_lists
+
+METHODS = [
+    {"method": "fixed", "k": 5},
+    {"method": "fixed", "p": 5},
+    {"method": "dynamic", "k": 5},
+    {"method": "records", "k": 5},
+    {"method": "random"},
+    {"method": "distributional", "k": 5},
+    {"guarantee": "strict", "k": 5},
+    {"guarantee": "strict", "k": 5, "draw": "joint"},
+    {"guarantee": "strict", "k": 5, "anneal": True},
+]
+every_method = pytest.mark.parametrize("how", METHODS, ids=lambda how: " ".join(map(str, how.values())))
+
+TAX = nym.Taxonomy.from_edges([(f"{i:03}", f"{i // 3:03}") for i in range(1, 200)])
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    first = rng.integers(20, 200, 600)
+    second = np.clip(first + rng.integers(-9, 9, 600), 0, 199)
+    names = np.array(TAX.ids)
+    frame = pd.DataFrame({"a": names[first], "b": names[second], "note": rng.integers(0, 3, 600)})
+    return frame.set_index(pd.Index(range(1_000, 1_600), name="row"))
+
+
+BOTH = {"a": TAX, "b": TAX}
+
+
+@every_method
+def test_values_are_kept_and_only_given_to_others(table, how) -> None:
+    before = table.copy()
+    res = nym.rank_swap(table, BOTH, **how, seed=1, correlations=True)
+    pd.testing.assert_frame_equal(table, before)
+    pd.testing.assert_series_equal(res.data["note"], table["note"])
+    assert res.data.index.equals(table.index)
+    assert (res.data.dtypes == table.dtypes).all()
+    for name in BOTH:
+        assert not res.data[name].equals(table[name])
+        assert res.data[name].value_counts().to_dict() == table[name].value_counts().to_dict()
+        for figure in (nym.stats.semantic_mean, nym.stats.semantic_variance):
+            assert figure(res.data[name], TAX) == figure(table[name], TAX)
+        told = res.summary["attributes"][name]
+        assert told["rmse"] == pytest.approx(nym.stats.rmse(table[name], res.data[name], TAX))
+        assert told["unchanged"] == pytest.approx((table[name] == res.data[name]).mean())
+        assert told["root"] == TAX.lcs(table[name].unique())
+        assert told["missing"] == told["missing_moved"] == 0
+        assert list(told["candidates"].values()) == sorted(told["candidates"].values())
+    correlation = nym.stats.distance_correlation(res.data["a"], res.data["b"], TAX, TAX)
+    row = res.summary["correlations"].iloc[0]
+    assert row["after"] == pytest.approx(correlation)
+    assert row["difference"] == pytest.approx(row["after"] - row["before"])
+
+
+@every_method
+def test_seeds_and_threads(table, how) -> None:
+    def run(seed: int | None) -> pd.DataFrame:
+        return nym.rank_swap(table, BOTH, **how, seed=seed).data
+
+    nym.set_threads(1)
+    one = run(3)
+    nym.set_threads(None)
+    assert one.equals(run(3))
+    assert not one.equals(run(4))
+    assert not run(None).equals(run(None))
+    assert "seed" not in nym.rank_swap(table, BOTH, **how).params
+    assert nym.rank_swap(table, BOTH, **how, seed=3).params["seed"] == 3
+
+
+@every_method
+def test_tables_of_every_library(table, how) -> None:
+    expected = nym.rank_swap(table, BOTH, **how, seed=1).data
+    plain = table.reset_index(drop=True)
+    for given_, read in (
+        (pl.from_pandas(plain), lambda t: t["a"].to_list()),
+        (pa.Table.from_pandas(plain), lambda t: t["a"].to_pylist()),
+        (plain.to_dict("list"), lambda t: t["a"]),
+        (plain.astype({"a": "category", "b": "category"}), lambda t: t["a"].tolist()),
+    ):
+        res = nym.rank_swap(given_, BOTH, **how, seed=1)
+        assert type(res.data) is type(given_)
+        assert read(res.data) == expected["a"].tolist()
+
+
+@every_method
+def test_missing_values(table, how) -> None:
+    gaps = table.copy()
+    gaps.loc[gaps.index[::7], "a"] = None
+    gaps.loc[gaps.index[::5], "b"] = None
+    res = nym.rank_swap(gaps, BOTH, **how, seed=1)
+    for name in BOTH:
+        told = res.summary["attributes"][name]
+        assert told["missing"] == gaps[name].isna().sum() == res.data[name].isna().sum()
+        assert res.data[name].value_counts().to_dict() == gaps[name].value_counts().to_dict()
+        moved = (res.data[name].isna() & gaps[name].notna()).sum()
+        assert told["missing_moved"] == moved
+        if "guarantee" in how:
+            # A gap that stayed would tell whose row it is.
+            assert moved > 0
+        else:
+            assert moved == 0
+        assert told["rmse"] == pytest.approx(nym.stats.rmse(gaps[name], res.data[name], TAX), rel=1e-9)
+    with pytest.raises(error.MissingValueError, match="column 'a': 86 of 600 values are missing, the first in row 0"):
+        nym.rank_swap(gaps, BOTH, **how, missing="error")
+
+
+def test_strict_groups(table) -> None:
+    res = nym.rank_swap(table, BOTH, k=7, guarantee="strict", seed=1)
+    groups = res.secret.groups
+    sizes = np.bincount(groups)
+    told = res.summary["groups"]
+    assert told["count"] == len(sizes)
+    assert (told["smallest"], told["largest"]) == (sizes.min(), sizes.max())
+    assert sum(size * times for size, times in told["sizes"].items()) == 600
+    assert sizes.min() >= 7
+    assert res.summary["bound"] == 1 / sizes.min()
+    same = table["note"].groupby(groups).nunique() == 1
+    assert told["constant"] == {"note": {"groups": same.sum(), "records": sizes[same].sum()}}
+    for name in BOTH:
+        for before, after in zip(table[name].groupby(groups), res.data[name].groupby(groups), strict=True):
+            assert sorted(before[1]) == sorted(after[1])
+        assert res.summary["attributes"][name]["no_partner"] == 0
+        assert res.summary["attributes"][name]["fewer_than_k"] == 0
+        assert res.summary["attributes"][name]["candidates"]["min"] == sizes.min()
+    assert "groups" not in repr(res)
+    assert nym.rank_swap(table, BOTH, k=7, seed=1).secret is None
+
+
+def test_groups_do_not_depend_on_the_order_of_rows(table) -> None:
+    """Categories, tuples and groups are found from the values alone."""
+    other = table.sample(frac=1, random_state=1)
+    found = []
+    for frame in (table, other):
+        groups = nym.rank_swap(frame, BOTH, k=5, guarantee="strict", seed=1).secret.groups
+        rows = frame.assign(group=groups).groupby("group")[["a", "b"]]
+        found.append(sorted(sorted(zip(part["a"], part["b"], strict=True)) for _, part in rows))
+    assert found[0] == found[1]
+
+
+def test_dynamic_says_when_it_does_nothing() -> None:
+    frame = {"a": ["001", "005", "009"] * 20}
+    res = nym.rank_swap(frame, {"a": TAX}, k=5, method="dynamic", seed=1)
+    assert res.data == frame
+    assert res.summary["attributes"]["a"]["unchanged"] == 1
+    assert "no value changed" in res.summary["notes"][0]
+    assert "strict" in res.summary["notes"][0]
+
+
+@pytest.mark.parametrize("how", [{"method": "fixed"}, {"method": "dynamic"}, {}, {"guarantee": "strict"}])
+def test_small_and_dull_tables(how) -> None:
+    one = nym.rank_swap({"a": ["001"] * 4}, {"a": TAX}, k=2, seed=1, **how)
+    assert one.data == {"a": ["001"] * 4}
+    assert one.summary["attributes"]["a"]["unchanged"] == 1
+    distinct = nym.rank_swap({"a": ["001", "005", "009", "020"]}, {"a": TAX}, k=4, seed=1, **how)
+    assert sorted(distinct.data["a"]) == ["001", "005", "009", "020"]
+    if how != {"guarantee": "strict"}:
+        alone = nym.rank_swap({"a": ["001"]}, {"a": TAX}, k=3, seed=1, **how)
+        assert alone.data == {"a": ["001"]}
+        assert alone.summary["attributes"]["a"]["no_partner"] == 1
+    with pytest.raises(error.DataError, match="column 'a': no value at all"):
+        nym.rank_swap({"a": [None, None]}, {"a": TAX}, k=2, **how)
+
+
+def test_matrices_measures_and_roots(table) -> None:
+    matrix = nym.DistanceMatrix(TAX.distance_matrix(), TAX.ids)
+    by_tax = nym.rank_swap(table, BOTH, k=5, seed=1, roots={"a": "000", "b": "000"})
+    by_matrix = nym.rank_swap(table, {"a": matrix, "b": matrix}, k=5, seed=1)
+    assert by_tax.params["roots"] == {"a": "000", "b": "000"}
+    assert by_matrix.params["roots"] == {"a": None, "b": None}
+    for name in BOTH:
+        # Single precision rounds ties apart, so the law is only near; both keep the values.
+        assert sorted(by_matrix.data[name]) == sorted(by_tax.data[name])
+    for measure in nym.MEASURES:
+        for how in ({"method": "records"}, {"method": "dynamic"}, {"guarantee": "strict"}):
+            res = nym.rank_swap(table, BOTH, k=5, seed=1, measure=measure, **how)
+            told = res.summary["attributes"]["a"]["rmse"]
+            assert told == pytest.approx(nym.stats.rmse(table["a"], res.data["a"], TAX, measure=measure))
+
+
+@settings(max_examples=60)
+@given(edge_lists(max_size=9), st.data())
+def test_any_taxonomy_any_table(edges, data) -> None:
+    tax, _ = both(edges)
+    n = data.draw(st.integers(2, 25))
+    column = st.lists(st.one_of(st.none(), st.sampled_from(tax.ids)), min_size=n, max_size=n)
+    frame = {"x": data.draw(column), "y": data.draw(column)}
+    for name in frame:
+        if all(value is None for value in frame[name]):
+            frame[name][0] = tax.ids[0]
+    k = data.draw(st.integers(2, n))
+    for how in ({"method": "records"}, {"method": "dynamic"}, {"method": "fixed"}, {"guarantee": "strict"}):
+        res = nym.rank_swap(frame, {"x": tax, "y": tax}, k=k, seed=n, **how)
+        for name in frame:
+            assert sorted(map(str, res.data[name])) == sorted(map(str, frame[name]))
+        if res.secret:
+            sizes = np.bincount(res.secret.groups)
+            assert sizes.min() >= k
+            tuples = list(zip(frame["x"], frame["y"], strict=True))
+            for group, size in enumerate(sizes):
+                members = {tuples[i] for i in np.flatnonzero(res.secret.groups == group)}
+                assert size < 2 * k or len(members) == 1
+
+
+ORDERED = {
+    "numbers": (pd.Series([5.5, 1, 3, 2, 4]), None),
+    "dates": (pd.Series(pd.to_datetime(["2020-05-01", "2020-01-01", "2020-03-01"])), None),
+    "categorical": (pd.Series(pd.Categorical(["b", "c", "a"], ["c", "b", "a"], ordered=True)), None),
+    "listed": (["low", "high", "middle"], ["low", "middle", "high"]),
+    "polars": (pl.Series([3, 1, None, 2]), None),
+    "arrow": (pa.array([3.5, None, 1.5]), None),
+}
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_ordered_columns(name) -> None:
+    values, order = ORDERED[name]
+    res = nym.rank_swap({"x": values}, {"x": order}, k=1, method="numerical", seed=1)
+    assert type(res.data["x"]) is type(values)
+    assert sorted(map(str, res.data["x"])) == sorted(map(str, values))
+    assert res.summary["attributes"]["x"]["candidates"]["max"] == 1
+
+
+BAD = {
+    "no method": (dict(method="swap", k=2), "method='swap': give 'fixed', 'dynamic'"),
+    "no guarantee": (dict(guarantee="full", k=2), "guarantee='full': give 'published', 'strict'"),
+    "no draw": (dict(guarantee="strict", draw="both", k=2), "draw='both'"),
+    "no k": (dict(), "needs k"),
+    "k and p": (dict(method="fixed", k=2, p=5), "k=2 and p=5: give k .records. or p .percent., not both"),
+    "p for clusters": (dict(p=5), "method='records' takes k"),
+    "p too large": (dict(method="fixed", p=101), "p=101: give a percentage"),
+    "p is True": (dict(method="fixed", p=True), "p=True"),
+    "k is 0": (dict(k=0), "k=0: give a whole number, 1 or more"),
+    "k is a fraction": (dict(k=2.5), "k=2.5: give a whole number"),
+    "k is True": (dict(k=True), "k=True"),
+    "strict k is 1": (dict(guarantee="strict", k=1), "protects nobody"),
+    "strict k too large": (dict(guarantee="strict", k=9), "4 records cannot make a group of k=9"),
+    "strict method": (dict(guarantee="strict", method="dynamic", k=2), "leave method out"),
+    "draw without strict": (dict(draw="joint", k=2), "guarantee='strict' only"),
+    "negative seed": (dict(k=2, seed=-1), "seed=-1: give a whole number"),
+    "float seed": (dict(k=2, seed=1.5), "seed=1.5"),
+    "missing": (dict(k=2, missing="drop"), "missing='drop': give 'keep' or 'error'"),
+    "progress": (dict(k=2, progress="yes"), "progress='yes': give None, True or a callable"),
+    "measure": (dict(k=2, measure="wupalmer"), "there is no measure 'wupalmer'"),
+    "root": (dict(k=2, roots={"b": "000"}), "roots: 'b' is not among the columns to mask: a"),
+    "order for a concept": (dict(k=2, method="numerical"), "column 'a': method='numerical' takes None"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_requests(name) -> None:
+    how, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        nym.rank_swap({"a": ["001", "002", "003", "004"]}, {"a": TAX}, **how)
+
+
+def test_bad_data(table) -> None:
+    with pytest.raises(error.ParameterError, match="with one column at least"):
+        nym.rank_swap(table, {}, k=2)
+    with pytest.raises(error.ParameterError, match="a mapping from column names"):
+        nym.rank_swap(table, [("a", TAX)], k=2)
+    with pytest.raises(error.UnknownColumnError, match="there is no column 'c'"):
+        nym.rank_swap(table, {"c": TAX}, k=2)
+    with pytest.raises(error.ParameterError, match="column 'a': a Taxonomy or a DistanceMatrix is needed, not NoneType"):
+        nym.rank_swap(table, {"a": None}, k=2)
+    with pytest.raises(error.UnknownConceptError, match="'abc'"):
+        nym.rank_swap({"a": ["001", "abc"]}, {"a": TAX}, k=2)
+    with pytest.raises(error.DataError, match="a pandas or polars DataFrame"):
+        nym.rank_swap(["001"], {"a": TAX}, k=2)
+    with pytest.raises(error.DataError, match="same number of records"):
+        nym.rank_swap({"a": ["001", "002"], "b": ["001"]}, BOTH, k=2)
+    with pytest.raises(error.DataError, match="have no order of their own"):
+        nym.rank_swap({"a": ["x", "y"]}, {"a": None}, k=1, method="numerical")
+    with pytest.raises(error.DataError, match="'z' has no place in the given order"):
+        nym.rank_swap({"a": ["x", "z"]}, {"a": ["x", "y"]}, k=1, method="numerical")
+    with pytest.raises(error.DataError, match="categorical without an order"):
+        nym.rank_swap({"a": pd.Categorical(["x", "y"])}, {"a": None}, k=1, method="numerical")
+    with pytest.raises(error.ParameterError, match="numerical columns"):
+        nym.rank_swap({"a": [1, 2]}, {"a": None}, k=1, method="numerical", correlations=True)
+
+
+def test_a_table_with_a_fault_in_its_last_column_is_not_touched(table, monkeypatch) -> None:
+    from nominym import _core
+
+    monkeypatch.setattr(_core, "swap_dynamic", lambda *_: pytest.fail("work was done"))
+    with pytest.raises(error.UnknownConceptError):
+        nym.rank_swap(table.assign(b="nothing"), BOTH, k=2, method="dynamic")
