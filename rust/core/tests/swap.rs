@@ -135,6 +135,17 @@ fn dynamic_has_the_published_law() {
 }
 
 #[test]
+fn dynamic_has_the_published_law_where_many_categories_are_equally_far() {
+    let codes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9];
+    let matrix: Vec<f64> = (0..100).map(|cell| f64::from(u8::from(cell / 10 != cell % 10))).collect();
+    let n = counts(&codes, 10, &Control::new()).unwrap();
+    same_law(
+        |rng| dynamic::swap(&codes, &matrix, &n, 1, rng, &Control::new()).unwrap(),
+        |rng| naive_dynamic(&codes, &|a, b| matrix[(a * 10 + b) as usize], 1, rng),
+    );
+}
+
+#[test]
 fn fixed_has_the_published_law() {
     let matrix = distances(5);
     for codes in COLUMNS {

@@ -5,13 +5,20 @@
 //! the *boundary*, a random part. Records of a category are exchangeable; so the state of the process is the number of
 //! unswapped records per category, and a record is drawn only when a value really changes.
 //!
-//! - Unswapped members of the random part: a hypergeometric number, by definition of drawing without replacement.
+//! - Unswapped members of the random part: a hypergeometric number, by definition of drawing without replacement; or
+//!   drawn one by one, where the boundary has many more categories than the cluster takes records.
 //! - The next reference, the farthest unswapped record: drawn from a list of the farthest categories as it was some time
 //!   ago, again if that record has been swapped since; the list is made anew when this happens too often.
 //!
-//! O(d²) once, and per step the number of categories in the cluster: one, where categories have more than `k` records.
+//! O(d²) once, and per step the number of categories in the cluster, at most O(k log d): one, where categories have more
+//! than `k` records.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand::seq::index::sample;
 use rand_chacha::ChaCha20Rng;
 
 use super::ranked::farthest_from_all;
@@ -81,10 +88,21 @@ struct Cluster {
     inside: Vec<u32>,
     /// Categories at the distance where it ends,
     boundary: Vec<u32>,
-    /// the number of their records,
-    boundary_records: u64,
+    /// the number of their records up to and including each, the reference left out,
+    sums: Vec<u64>,
     /// and how many of these belong to it.
     drawn: u64,
+}
+
+impl Cluster {
+    fn boundary_records(&self) -> u64 {
+        self.sums.last().copied().unwrap_or(0)
+    }
+
+    /// Whether drawing the members of the boundary one by one is less work than counting all it has.
+    fn is_wide(&self) -> bool {
+        self.boundary.len() as u64 > 8 * self.drawn
+    }
 }
 
 /// The farthest unswapped categories from one category, and how many unswapped records they had when listed.
@@ -135,48 +153,58 @@ impl<'a> State<'a> {
         }
         let Some(cluster) = &self.clusters[reference] else { return (0, None) };
         let inside: u64 = self.unswapped.of(&cluster.inside);
-        let boundary: u64 = self.unswapped.of(&cluster.boundary);
-        let drawn = hypergeometric(cluster.boundary_records, boundary, cluster.drawn, rng);
+        let (drawn, from_boundary) = if cluster.is_wide() {
+            let members = self.unswapped.drawn(cluster, rng);
+            (members.len() as u64, members.choose(rng).copied())
+        } else {
+            let unswapped: u64 = self.unswapped.of(&cluster.boundary);
+            let drawn = hypergeometric(cluster.boundary_records(), unswapped, cluster.drawn, rng);
+            // Which of the unswapped records are drawn is random: each is as likely to be the partner.
+            let nth = if drawn > 0 { rng.random_range(0..unswapped) } else { 0 };
+            (drawn, (drawn > 0).then(|| self.unswapped.nth(&cluster.boundary, nth)))
+        };
         let candidates = inside + drawn;
         if candidates == 0 {
             return (0, None);
         }
         let nth = rng.random_range(0..candidates);
-        let partner = if nth < inside {
-            self.unswapped.nth(&cluster.inside, nth)
-        } else {
-            // Which of the boundary's unswapped records are drawn is random: each is as likely to be the partner.
-            self.unswapped.nth(&cluster.boundary, rng.random_range(0..boundary))
-        };
-        (candidates, Some(partner))
+        let partner = if nth < inside { Some(self.unswapped.nth(&cluster.inside, nth)) } else { from_boundary };
+        (candidates, partner)
     }
 
-    /// Finds the cluster of a category, one group of equal distances after another.
+    /// Finds the cluster of a category: the distance at which it ends, then the categories within and at it.
     fn cluster(&self, reference: usize) -> Cluster {
         let row = self.row(reference);
-        let mut cluster = Cluster { inside: Vec::new(), boundary: Vec::new(), boundary_records: 0, drawn: 0 };
-        let mut wanted = self.k;
-        let mut reached = -1.0;
-        while wanted > 0 {
-            let beyond = row.iter().zip(self.counts).filter(|&(&x, &n)| n > 0 && x > reached).map(|(&x, _)| x);
-            let next = beyond.fold(f64::INFINITY, f64::min);
-            if next == f64::INFINITY {
-                break; // fewer records than k
-            }
-            reached = next;
-            let group = (0..row.len()).filter(|&c| self.counts[c] > 0 && row[c] == next).map(|c| c as u32);
-            let group: Vec<u32> = group.collect();
-            let own = u64::from(row[reference] == next);
-            let records = group.iter().map(|&c| self.counts[c as usize]).sum::<u64>() - own;
-            if records <= wanted {
-                wanted -= records;
-                cluster.inside.extend(group);
-            } else {
-                (cluster.boundary, cluster.boundary_records, cluster.drawn) = (group, records, wanted);
-                wanted = 0;
+        let others = |c: usize| self.counts[c] - u64::from(c == reference);
+        // The nearest categories so far, the farthest of them on top, and the number of their records.
+        let mut nearest: BinaryHeap<(Distance, usize)> = BinaryHeap::new();
+        let (mut records, mut end) = (0, f64::INFINITY);
+        for (c, &distance) in row.iter().enumerate() {
+            if distance < end && self.counts[c] > 0 {
+                nearest.push((Distance(distance), c));
+                records += others(c);
+                while let Some(&(Distance(top), c)) = nearest.peek() {
+                    if records - others(c) < self.k {
+                        end = if records >= self.k { top } else { f64::INFINITY };
+                        break;
+                    }
+                    records -= others(c);
+                    nearest.pop();
+                }
             }
         }
-        cluster
+        let inside: Vec<u32> =
+            nearest.iter().filter(|(distance, _)| distance.0 < end).map(|&(_, c)| c as u32).collect();
+        let taken: u64 = inside.iter().map(|&c| others(c as usize)).sum();
+        let at_end = |&(c, &distance): &(usize, &f64)| distance == end && self.counts[c] > 0;
+        let boundary: Vec<u32> = row.iter().enumerate().filter(at_end).map(|(c, _)| c as u32).collect();
+        let mut sum = 0;
+        let sums = boundary.iter().map(|&c| {
+            sum += others(c as usize);
+            sum
+        });
+        let sums: Vec<u64> = sums.collect();
+        Cluster { drawn: (self.k - taken.min(self.k)).min(sum), inside, boundary, sums }
     }
 
     /// Draws one of the unswapped records that are farthest from a category; its category.
@@ -189,13 +217,37 @@ impl<'a> State<'a> {
             let mut left: Vec<u32> = self.ends[from].categories.iter().copied().filter(alive).collect();
             if left.is_empty() {
                 // Nobody is left at that distance; the next smaller one follows.
-                let row = self.row(from);
-                let all = || (0..row.len() as u32).filter(alive);
-                let level = all().map(|c| row[c as usize]).fold(f64::NEG_INFINITY, f64::max);
-                left = all().filter(|&c| row[c as usize] == level).collect();
+                let mut level = f64::NEG_INFINITY;
+                for (c, (&distance, &unswapped)) in (0u32..).zip(self.row(from).iter().zip(&self.unswapped.count)) {
+                    if distance >= level && unswapped > 0 {
+                        if distance > level {
+                            level = distance;
+                            left.clear();
+                        }
+                        left.push(c);
+                    }
+                }
             }
             self.ends[from] = End::new(left, &self.unswapped);
         }
+    }
+}
+
+/// A distance as something that can be compared; distances are never NaN.
+#[derive(PartialEq)]
+struct Distance(f64);
+
+impl Eq for Distance {}
+
+impl PartialOrd for Distance {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Distance {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
     }
 }
 
@@ -218,6 +270,21 @@ impl Unswapped {
     /// Unswapped records of some categories.
     fn of(&self, categories: &[u32]) -> u64 {
         categories.iter().map(|&c| self.count[c as usize]).sum()
+    }
+
+    /// Draws the members that a cluster takes from its boundary; the categories of those that are unswapped.
+    ///
+    /// Records of a category are exchangeable: its first ones may stand for those still unswapped.
+    fn drawn(&self, cluster: &Cluster, rng: &mut ChaCha20Rng) -> Vec<usize> {
+        let members = sample(rng, cluster.boundary_records() as usize, cluster.drawn as usize);
+        let place = |record: u64| cluster.sums.partition_point(|&sum| sum <= record);
+        let open = members.iter().filter_map(|record| {
+            let place = place(record as u64);
+            let before = if place == 0 { 0 } else { cluster.sums[place - 1] };
+            let category = cluster.boundary[place] as usize;
+            (record as u64 - before < self.count[category]).then_some(category)
+        });
+        open.collect()
     }
 
     /// The category of the `nth` unswapped record of some categories.
