@@ -6,7 +6,7 @@ CARGO ?= cargo
 EXTRAS := obo,icd,polars
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint format bench clean
+.PHONY: help build demo test lint format bench study clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -50,6 +50,9 @@ format: $(VENV)/.test ## Bring all code into shape
 bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
 	$(PY) -m pytest benches --benchmark-only --benchmark-json=out/benchmarks.json
 	$(PY) benches/report.py out/benchmarks.json docs
+
+study: build $(VENV)/.bench ## Mask real diagnoses with every method and write docs/rank-swapping-study.md
+	$(PY) benches/study_rank_swap.py docs
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) target out

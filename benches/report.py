@@ -14,7 +14,13 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-BLUE, ORANGE = "#0072B2", "#D55E00"  # told apart by every eye
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#999999"  # told apart by every eye
+
+SWAPPING = (
+    "rank swapping of one column, 1,000 categories, k = 10",
+    "rank_swap, method records (SRS-3)",
+    "rank_swap, guarantee strict",
+)
 
 
 def seconds(value: float) -> str:
@@ -73,6 +79,27 @@ def ratios(groups: dict[str, list[dict[str, Any]]]) -> str:
     claim("a memory copy against ICD-9-CM, all threads", "test_memory_copy", "test_nominym[icd9-all threads]", speeds)
     claim("distance correlation at n = 10,000 against dcor", "test_dcor[10000]", "test_nominym[10000]", times)
     claim("time at n = 10,000,000 against n = 1,000,000", "test_nominym[10000000]", "test_nominym[1000000]", times)
+    swaps = {row["name"]: row["time"] for name, rows_ in groups.items() if name in SWAPPING for row in rows_}
+    claim(
+        "SRS-2 at n = 10,000 against numpy, as published",
+        "test_naive[10000-dynamic]",
+        "test_swap[10000-dynamic]",
+        swaps,
+    )
+    claim(
+        "SRS-3 at 10,000 × 3 against numpy, as published",
+        "test_naive_records[10000]",
+        "test_records[10000-3-20]",
+        swaps,
+    )
+    claim("SRS-2: 10,000,000 against 1,000,000", "test_swap[10000000-dynamic]", "test_swap[1000000-dynamic]", swaps)
+    claim(
+        "SRS-3: 10,000,000 × 2 against 1,000,000 × 2",
+        "test_records[10000000-2-20]",
+        "test_records[1000000-2-20]",
+        swaps,
+    )
+    claim("strict: 1,000,000 × 3 against 100,000 × 3", "test_strict[1000000-3-10]", "test_strict[100000-3-10]", swaps)
     return "\n".join(lines)
 
 
@@ -90,7 +117,7 @@ def picture(groups: dict[str, list[dict[str, Any]]], file: Path) -> None:
     }
     found = {row["name"]: row["work"] / row["time"] for row in groups["distance matrix, Wu-Palmer"]}
     bars = [(label, found[name]) for name, label in wanted.items() if name in found]
-    colours = [BLUE if "nominym" in label else ORANGE if label != "memory copy" else "#999999" for label, _ in bars]
+    colours = [BLUE if "nominym" in label else ORANGE if label != "memory copy" else GREY for label, _ in bars]
     left.barh([label for label, _ in bars], [speed for _, speed in bars], color=colours)
     left.set_xscale("log")
     left.invert_yaxis()
@@ -108,8 +135,37 @@ def picture(groups: dict[str, list[dict[str, Any]]], file: Path) -> None:
     fig.savefig(file, dpi=110)
 
 
+def picture_of_swapping(groups: dict[str, list[dict[str, Any]]], file: Path) -> None:
+    """Draw how the time of swapping grows with the number of records."""
+    lines = (
+        ("SRS-2 as published (numpy)", "test_naive[", "-dynamic]", None, GREY, "s--"),
+        ("SRS-3 as published (numpy), 3 columns", "test_naive_records[", "]", None, GREY, "^--"),
+        ("fixed (SRS-1), one column", "test_swap[", "-fixed]", None, ORANGE, "o-"),
+        ("dynamic (SRS-2), one column", "test_swap[", "-dynamic]", None, BLUE, "o-"),
+        ("records (SRS-3), 2 columns", "test_records[", "-20]", 2, GREEN, "o:"),
+        ("records (SRS-3), 3 columns", "test_records[", "-20]", 3, GREEN, "o-"),
+        ("strict, k = 10, 3 columns", "test_strict[", "-10]", 3, "#CC79A7", "o-"),
+    )
+    every = [row for name in SWAPPING for row in groups.get(name, [])]
+    fig, axis = plt.subplots(figsize=(8, 5), layout="constrained")
+    for label, start, end, m, colour, style in lines:
+        found = [
+            (row["x"], row["time"])
+            for row in every
+            if row["name"].startswith(start) and row["name"].endswith(end) and m in (None, row.get("m"))
+        ]
+        if found:
+            axis.loglog(*zip(*sorted(found), strict=True), style, color=colour, label=label)
+    axis.set_xlabel("records")
+    axis.set_ylabel("seconds")
+    axis.set_title("Time of rank swapping by number of records")
+    axis.grid(alpha=0.3)
+    axis.legend()
+    fig.savefig(file, dpi=110)
+
+
 def main(source: str, folder: str) -> None:
-    """Write ``benchmarks.md`` and ``benchmarks.png``."""
+    """Write ``benchmarks.md`` and its pictures."""
     data = json.loads(Path(source).read_text())
     groups = rows(data["benchmarks"])
     cpu = data["machine_info"].get("cpu", {}).get("brand_raw", platform.processor())
@@ -120,6 +176,7 @@ def main(source: str, folder: str) -> None:
         "filled into memory that is there already.",
         "![Speed of distance matrices beside peers, and time of the distance correlation by number of records]"
         "(benchmarks.png)",
+        "![Time of rank swapping by number of records, beside the algorithms as published](benchmarks-swapping.png)",
         "## Ratios",
         ratios(groups),
         Path(__file__).with_name("growth.md").read_text().strip(),
@@ -128,6 +185,7 @@ def main(source: str, folder: str) -> None:
         parts += [f"## {name[0].upper()}{name[1:]}", table(group)]
     Path(folder, "benchmarks.md").write_text("\n\n".join(parts) + "\n")
     picture(groups, Path(folder, "benchmarks.png"))
+    picture_of_swapping(groups, Path(folder, "benchmarks-swapping.png"))
 
 
 if __name__ == "__main__":

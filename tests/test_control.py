@@ -18,7 +18,7 @@ from nominym import _core, error
 TREE = nym.Taxonomy.from_edges([(f"{i:05}", f"{i // 2:05}") for i in range(1, 6000)])
 
 PROGRAM = """
-import numpy as np, pandas as pd
+import numpy as np, pandas as pd, nominym as nym
 from nominym import Taxonomy, set_threads, stats, _core
 set_threads(2)  # so that no machine is too fast for the test
 tree = lambda n: Taxonomy.from_edges([(f"{i:05}", f"{i // 2:05}") for i in range(1, n)])
@@ -51,6 +51,18 @@ LONG_CALLS = {
         "rng = np.random.default_rng(0); n = 100_000;"
         "tax = Taxonomy.from_edges([(str(i), str(int(i * r))) for i in range(1, n) for r in rng.power(9, 3)])",
         "tax.distance('5', '99999', 'lin')",
+    ),
+    "swap": (
+        "tax = tree(3_000); rng = np.random.default_rng(0);"
+        "names = lambda: pd.Categorical.from_codes((3_000 * rng.random(4_000_000) ** 3).astype(int), tax.ids);"
+        "frame = pd.DataFrame({'x': names(), 'y': names(), 'z': names()}); masked = dict.fromkeys('xyz', tax)",
+        "nym.rank_swap(frame, masked, k=50)",
+    ),
+    "strict swap": (
+        "tax = tree(3_000); rng = np.random.default_rng(0);"
+        "names = lambda: pd.Categorical.from_codes((3_000 * rng.random(4_000_000) ** 3).astype(int), tax.ids);"
+        "frame = pd.DataFrame({'x': names(), 'y': names(), 'z': names()}); masked = dict.fromkeys('xyz', tax)",
+        "nym.rank_swap(frame, masked, k=50, guarantee='strict')",
     ),
     "draw": ("", "_core.draw_uniform(1_500_000_000, 1, 0)"),
 }

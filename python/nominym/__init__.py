@@ -10,6 +10,7 @@ from nominym import datasets, error, stats
 from nominym._core import __version__
 from nominym.control import set_threads
 from nominym.error import NominymError, PrivacyWarning
+from nominym.noise import NoiseModel, add_noise
 from nominym.result import Result
 from nominym.swap import rank_swap
 from nominym.taxonomy import CONTENTS, MEASURES, DistanceMatrix, Measure, Taxonomy, read_taxonomy
@@ -19,11 +20,13 @@ __all__ = [
     "MEASURES",
     "DistanceMatrix",
     "Measure",
+    "NoiseModel",
     "NominymError",
     "PrivacyWarning",
     "Result",
     "Taxonomy",
     "__version__",
+    "add_noise",
     "datasets",
     "error",
     "rank_swap",

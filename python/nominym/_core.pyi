@@ -10,10 +10,13 @@ __all__ = [
     "counts",
     "covariance_squared",
     "digits",
+    "draw_normal",
     "draw_uniform",
+    "draw_values",
     "joint",
     "ranks_by_frequency",
     "set_threads",
+    "shift_values",
     "swap_dynamic",
     "swap_fixed",
     "swap_random",
@@ -121,3 +124,30 @@ def swap_ranked(
 ) -> _Swapped: ...
 def swap_random(codes: _Codes, seed: int | None, stream: int, progress: _Progress = None) -> _Swapped: ...
 def ranks_by_frequency(counts: NDArray[np.uint64]) -> _Codes: ...
+
+_Domain = Graph | NDArray[np.float64]
+
+def draw_normal(n: int, seed: int | None, stream: int) -> NDArray[np.float64]: ...
+def shift_values(
+    domain: _Domain,
+    concepts: _Concepts,
+    codes: _Codes,
+    errors: NDArray[np.float64],
+    reference: int | _Concepts,
+    measure: str,
+    content: NDArray[np.float64] | None,
+    seed: int | None,
+    stream: int,
+    progress: _Progress = None,
+) -> tuple[_Concepts, int, int]: ...
+def draw_values(
+    domain: _Domain,
+    concepts: _Concepts,
+    codes: _Codes,
+    epsilon: float,
+    measure: str,
+    content: NDArray[np.float64] | None,
+    seed: int | None,
+    stream: int,
+    progress: _Progress = None,
+) -> _Concepts: ...

@@ -133,9 +133,7 @@ def is_sequence(values: object) -> bool:
     return not single and hasattr(values, "__iter__")
 
 
-def code_ordered(
-    values: Any, name: str | None = None, order: Any = None, missing: Missing = "keep"
-) -> Column:
+def code_ordered(values: Any, name: str | None = None, order: Any = None, missing: Missing = "keep") -> Column:
     """Code a column so that a smaller code is a smaller value: by the values' own order, or by a given one.
 
     Numbers, dates and ordered categoricals have an order of their own; for others, ``order`` lists all values.

@@ -276,7 +276,9 @@ def test_bad_data(table) -> None:
         nym.rank_swap(table, [("a", TAX)], k=2)
     with pytest.raises(error.UnknownColumnError, match="there is no column 'c'"):
         nym.rank_swap(table, {"c": TAX}, k=2)
-    with pytest.raises(error.ParameterError, match="column 'a': a Taxonomy or a DistanceMatrix is needed, not NoneType"):
+    with pytest.raises(
+        error.ParameterError, match="column 'a': a Taxonomy or a DistanceMatrix is needed, not NoneType"
+    ):
         nym.rank_swap(table, {"a": None}, k=2)
     with pytest.raises(error.UnknownConceptError, match="'abc'"):
         nym.rank_swap({"a": ["001", "abc"]}, {"a": TAX}, k=2)

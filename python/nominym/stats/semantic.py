@@ -7,7 +7,7 @@ distinct pairs of values: mean and variance O(d·V), distance variance O(d²), d
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,7 +17,7 @@ import pandas as pd
 from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import ParameterError
-from nominym.frame import Column, Missing, Table, code, code_together
+from nominym.frame import MISSING, Column, Missing, Table, code, code_together
 from nominym.taxonomy.measure import Measure
 from nominym.taxonomy.space import Semantics, Space
 
@@ -171,9 +171,7 @@ def covariance_matrix(
         )
     given = {name: (table.values(name), tax, (roots or {}).get(name)) for name, tax in taxonomies.items()}
     columns = _attributes(given, measure, missing, progress)
-    cells = np.diag([_covariance(column, column, progress) for column in columns])
-    for i, j in combinations(range(len(columns)), 2):
-        cells[i, j] = cells[j, i] = _covariance(columns[i], columns[j], progress)
+    cells = covariances([c.column.codes for c in columns], [c.distances for c in columns], progress)
     return pd.DataFrame(cells, index=list(taxonomies), columns=list(taxonomies))
 
 
@@ -212,6 +210,20 @@ def correlation(
         for codes, cells in ((pairs[0], a), (pairs[1], b))
     )
     return _root(pairs, a, b, progress) / math.sqrt(spread) if spread > 0 else 0.0
+
+
+def covariances(
+    codes: Sequence[NDArray[np.uint32]], distances: Sequence[NDArray[np.float64]], progress: Progress = None
+) -> NDArray[np.float64]:
+    """Measure ``sdVar`` (diagonal) and ``sdCov`` of coded columns; only records with all values count."""
+    complete = np.logical_and.reduce([column != MISSING for column in codes])
+    kept = codes if complete.all() else [column[complete] for column in codes]
+    counts = [np.bincount(column, minlength=len(d)) for column, d in zip(kept, distances, strict=True)]
+    cells = np.diag([_root(_diagonal(n), d, d, progress) for n, d in zip(counts, distances, strict=True)])
+    for i, j in combinations(range(len(codes)), 2):
+        pairs = _core.joint(kept[i], kept[j], (len(distances[i]), len(distances[j])))
+        cells[i, j] = cells[j, i] = _root(pairs, distances[i], distances[j], progress)
+    return cells
 
 
 _Pairs: TypeAlias = "tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]"

@@ -162,7 +162,9 @@ def _columns(
 ) -> dict[Any, Any]:
     """Make the columns ready; any fault in any of them is told before the first is swapped."""
     if not isinstance(given, Mapping) or not given:
-        raise ParameterError("taxonomies: a mapping from column names to taxonomies is needed, with one column at least")
+        raise ParameterError(
+            "taxonomies: a mapping from column names to taxonomies is needed, with one column at least"
+        )
     unknown = [name for name in roots if name not in given]
     if unknown:
         raise ParameterError(f"roots: {unknown[0]!r} is not among the columns to mask: {', '.join(map(str, given))}")

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from nominym.error import DataError, ParameterError
 from nominym.frame import Missing, check_missing
+from nominym.rng import check_seed, is_whole
 
 Method = Literal["fixed", "dynamic", "records", "random", "distributional", "numerical"]
 Guarantee = Literal["published", "strict"]
@@ -36,8 +37,7 @@ class Request:
             if getattr(self, name) not in get_args(kind):
                 raise ParameterError(f"{name}={getattr(self, name)!r}: give {', '.join(map(repr, get_args(kind)))}")
         check_missing(self.missing)
-        if self.seed is not None and not (_is_whole(self.seed) and 0 <= self.seed < 2**64):
-            raise ParameterError(f"seed={self.seed!r}: give a whole number from 0 to 2^64 − 1, or None")
+        check_seed(self.seed)
         if self.strict and self.method != "records":
             raise ParameterError(f"method={self.method!r}: guarantee='strict' groups whole records; leave method out")
         if not self.strict and (self.draw != "independent" or self.anneal):
@@ -56,7 +56,7 @@ class Request:
         elif self.k is None:
             if self.method != "random":
                 raise ParameterError(f"method={self.method!r} needs k, the number of candidates a value is to have")
-        elif not _is_whole(self.k) or self.k < 1:
+        elif not is_whole(self.k) or self.k < 1:
             raise ParameterError(f"k={self.k!r}: give a whole number, 1 or more")
         if self.strict and self.k == 1:
             raise ParameterError("k=1: a group of one record protects nobody; give 2 or more")
@@ -69,7 +69,9 @@ class Request:
     def reach(self, records: int) -> int:
         """Give the number of candidates wanted, for a table of so many records."""
         if self.strict and self.k is not None and records < self.k:
-            raise DataError(f"{records:,} records cannot make a group of k={self.k:,}; give a smaller k or more records")
+            raise DataError(
+                f"{records:,} records cannot make a group of k={self.k:,}; give a smaller k or more records"
+            )
         if self.p is not None:
             return max(1, int(records * self.p / 100))
         return operator.index(self.k) if self.k is not None else 1
@@ -81,7 +83,3 @@ class Request:
             given |= {"draw": self.draw, "anneal": self.anneal}
         given |= {"missing": self.missing, "seed": self.seed}
         return {name: value for name, value in given.items() if value is not None}
-
-
-def _is_whole(value: object) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, bool)

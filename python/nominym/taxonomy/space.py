@@ -44,7 +44,8 @@ class Space:
         self._measure = as_measure(measure)
         self._columns = columns
         self._given = semantics
-        self._content = None
+        self.content: NDArray[np.float64] | None = None
+        """Information content of every place, where the measure needs it."""
         self.root: str | None = None
         """Root for depths; None for a given matrix."""
         placed = [semantics.concepts(c.categories, c.counts.tolist(), c.name) for c in columns]
@@ -60,7 +61,7 @@ class Space:
                 name = semantics.ids[outside[0]]
                 raise ParameterError(f"{_names(columns)}: {name!r} is not below root={self.root!r}")
             placed = [np.searchsorted(kept, p).astype(np.uint32) for p in placed]
-            self._content = self._given.content(self._measure, semantics)
+            self.content = self._given.content(self._measure, semantics)
         elif root is not None:
             raise ParameterError("root= has no meaning for a distance matrix")
         self.places: list[NDArray[np.uint32]] = placed
@@ -83,7 +84,7 @@ class Space:
             return np.ascontiguousarray(self._given.matrix[np.ix_(places, places)])
         out = np.empty((len(places), len(places)))
         with reporter(progress, "distances") as report:
-            self._given.graph.matrix(places, self._measure.name, out, self._content, report)
+            self._given.graph.matrix(places, self._measure.name, out, self.content, report)
         return out
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
@@ -92,7 +93,7 @@ class Space:
             found: NDArray[np.float64] = self._given.matrix[a, b]
             return found
         with reporter(progress, "distances") as report:
-            return self._given.graph.pairs(a, b, self._measure.name, self._content, report)
+            return self._given.graph.pairs(a, b, self._measure.name, self.content, report)
 
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
         """Find the place, of all there are, with the smallest sum of distances to the counted ones (ties: by id)."""
@@ -101,7 +102,7 @@ class Space:
             tied = np.flatnonzero(sums - sums.min() <= 1e-12 * sums.min())
             return int(min(tied, key=lambda place: self.names[place]))
         with reporter(progress, "semantic mean") as report:
-            return self._given.graph.mean(places, counts, self._measure.name, self._content, report)
+            return self._given.graph.mean(places, counts, self._measure.name, self.content, report)
 
     def counted(self, which: int) -> NDArray[np.uint64]:
         """Count the records of a column, by its number, at every place."""

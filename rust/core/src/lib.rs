@@ -6,6 +6,7 @@
 pub mod control;
 pub mod error;
 pub mod lists;
+pub mod noise;
 pub mod rng;
 pub mod stats;
 pub mod swap;

@@ -8,6 +8,7 @@ use rand::distr::{Distribution, StandardUniform};
 use rand::rngs::SysRng;
 use rand::{Rng, RngExt, SeedableRng, TryRng};
 use rand_chacha::ChaCha20Rng;
+use rand_distr::StandardNormal;
 use rayon::prelude::*;
 
 use crate::control::Control;
@@ -62,10 +63,22 @@ impl Streams {
 
 /// `n` independent uniform numbers in [0, 1).
 pub fn uniform(n: usize, streams: &Streams, stream: u32, control: &Control) -> Result<Vec<f64>> {
+    draws(n, &StandardUniform, streams, stream, control)
+}
+
+/// `n` independent numbers of the standard normal distribution.
+pub fn normal(n: usize, streams: &Streams, stream: u32, control: &Control) -> Result<Vec<f64>> {
+    draws(n, &StandardNormal, streams, stream, control)
+}
+
+fn draws<D>(n: usize, law: &D, streams: &Streams, stream: u32, control: &Control) -> Result<Vec<f64>>
+where
+    D: Distribution<f64> + Sync,
+{
     // A trial, because `vec!` would end the process; and `vec!`, because it leaves the memory to the threads.
     Vec::<f64>::new().try_reserve_exact(n).map_err(|_| Error::Memory(n))?;
     let mut out = vec![0.0; n];
-    streams.fill(stream, &StandardUniform, &mut out, control)?;
+    streams.fill(stream, law, &mut out, control)?;
     Ok(out)
 }
 

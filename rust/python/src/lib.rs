@@ -5,6 +5,7 @@
 
 mod control;
 mod error;
+mod noise;
 mod rng;
 mod stats;
 mod swap;
@@ -16,7 +17,9 @@ mod _core {
     #[pymodule_export]
     use super::control::set_threads;
     #[pymodule_export]
-    use super::rng::draw_uniform;
+    use super::noise::{draw_values, shift_values};
+    #[pymodule_export]
+    use super::rng::{draw_normal, draw_uniform};
     #[pymodule_export]
     use super::stats::{Marginality, counts, covariance_squared, digits, joint};
     #[pymodule_export]

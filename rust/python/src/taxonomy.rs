@@ -46,7 +46,7 @@ impl Graph {
         Err(raise("ParameterError", &message, vec![]))
     }
 
-    fn measure(&self, name: &str, content: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Measure> {
+    pub fn measure(&self, name: &str, content: Option<&PyReadonlyArray1<'_, f64>>) -> PyResult<Measure> {
         let content = || {
             let content = content.ok_or_else(|| {
                 raise("ParameterError", &format!("measure {name:?} needs information content"), vec![])

@@ -1,0 +1,160 @@
+"""Rank swapping: growth with records, categories, columns and k, beside the algorithms as published."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+import nominym as nym
+import reference_swap as naive
+from conftest import random_dag, sample
+from nominym import _core
+
+COLUMNS = ("diagnosis", "procedure", "secondary")
+
+
+@lru_cache(maxsize=4)
+def coded(n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw a column of ``d`` categories with frequencies like 1/rank: codes, counts, distances."""
+    tax = random_dag(2 * d, 3 * d)
+    distances = np.empty((d, d))
+    tax.graph.matrix(np.sort(sample(d, len(tax))), "wu-palmer", distances)
+    rng = np.random.default_rng(1)
+    chances = 1 / (1 + rng.permutation(d))
+    codes = np.searchsorted(np.cumsum(chances) / chances.sum(), rng.random(n)).astype(np.uint32)
+    return codes, np.bincount(codes, minlength=d).astype(np.uint64), distances
+
+
+def told(benchmark, n: int, on: str, x: int, threads: int | str = 1) -> None:
+    benchmark.extra_info |= {"work": n, "unit": "records", "on": on, "threads": threads, "x": x}
+
+
+@pytest.mark.parametrize("method", ["fixed", "dynamic"])
+@pytest.mark.parametrize("n", [1_000, 10_000, 100_000, 1_000_000, 10_000_000])
+@pytest.mark.benchmark(group="rank swapping of one column, 1,000 categories, k = 10")
+def test_swap(benchmark, method: str, n: int) -> None:
+    told(benchmark, n, f"{method}, n = {n:,}", n)
+    swap = getattr(_core, f"swap_{method}")
+    benchmark.pedantic(swap, (*coded(n, 1_000), 10, 1, 0), rounds=3, warmup_rounds=n < 10**6)
+
+
+@pytest.mark.parametrize("method", ["fixed", "dynamic"])
+@pytest.mark.parametrize("n", [1_000, 3_000, 10_000])
+@pytest.mark.benchmark(group="rank swapping of one column, 1,000 categories, k = 10")
+def test_naive(benchmark, method: str, n: int) -> None:
+    codes, _, distances = coded(n, 1_000)
+    every = distances[np.ix_(codes, codes)]
+    told(benchmark, n, f"{method} as published, n = {n:,}", n)
+    benchmark.pedantic(getattr(naive, method), (every, 10, np.random.default_rng(1)), rounds=1)
+
+
+@pytest.mark.parametrize("k", [5, 100])
+@pytest.mark.parametrize("d", [100, 1_000, 10_000])
+@pytest.mark.benchmark(group="dynamic, growth in d and k, 10,000,000 records")
+def test_growth_of_dynamic(benchmark, d: int, k: int) -> None:
+    n = 10_000_000
+    told(benchmark, n, f"d = {d:,}, k = {k}", d)
+    benchmark.pedantic(_core.swap_dynamic, (*coded(n, d), k, 1, 0), rounds=2)
+
+
+@lru_cache(maxsize=1)
+def discharges(n: int) -> tuple:
+    return nym.datasets.discharges(n, seed=1)
+
+
+def whole(benchmark, n: int, m: int, k: int, guarantee: str, rounds: int) -> None:
+    """Time the front door: coding, distances, swapping, summary."""
+    frame, taxonomies = discharges(n)
+    masked = {name: taxonomies[name] for name in COLUMNS[:m]}
+    told(benchmark, n, f"{n:,} × {m}, k = {k}", n, "all")
+    benchmark.extra_info["m"] = m
+    benchmark.pedantic(
+        nym.rank_swap, (frame[list(masked)], masked, k), {"guarantee": guarantee, "seed": 1}, rounds=rounds
+    )
+
+
+SIZES = [
+    (1_000, 3, 20),
+    (10_000, 3, 20),
+    (100_000, 3, 5),
+    (100_000, 3, 20),
+    (100_000, 3, 100),
+    (1_000_000, 2, 20),
+    (1_000_000, 3, 20),
+    (10_000_000, 2, 20),
+]
+
+
+@pytest.mark.parametrize(("n", "m", "k"), SIZES)
+@pytest.mark.benchmark(group="rank_swap, method records (SRS-3)")
+def test_records(benchmark, n: int, m: int, k: int) -> None:
+    whole(benchmark, n, m, k, "published", 1 if n > 10**5 else 3)
+
+
+@pytest.mark.parametrize("n", [1_000, 3_000, 10_000])
+@pytest.mark.benchmark(group="rank_swap, method records (SRS-3)")
+def test_naive_records(benchmark, n: int) -> None:
+    frame, taxonomies = discharges(n)
+    every = [taxonomies[name].distance_matrix(frame[name].tolist()).astype(np.float64) for name in COLUMNS]
+    told(benchmark, n, f"as published, {n:,} × 3, k = 20", n)
+    benchmark.extra_info["m"] = 3
+    benchmark.pedantic(naive.records, (every, 20, np.random.default_rng(1)), rounds=1)
+
+
+STRICT = [
+    (1_000, 3, 10),
+    (10_000, 3, 10),
+    (100_000, 3, 10),
+    (1_000_000, 3, 10),
+    (1_000_000, 3, 50),
+    (10_000_000, 2, 10),
+    (10_000_000, 3, 10),
+]
+
+
+@pytest.mark.parametrize(("n", "m", "k"), STRICT)
+@pytest.mark.benchmark(group="rank_swap, guarantee strict")
+def test_strict(benchmark, n: int, m: int, k: int) -> None:
+    whole(benchmark, n, m, k, "strict", 1 if n > 10**5 else 3)
+
+
+PEAK = """
+import re, nominym as nym
+def status(name):
+    return re.search(name + r":\\s+(\\d+)", open("/proc/self/status").read())[1]
+frame, taxonomies = nym.datasets.discharges({n}, seed=1)
+masked = {{name: taxonomies[name] for name in {columns}}}
+frame = frame[list(masked)]
+before = status("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")  # the peak of drawing the data does not count
+nym.rank_swap(frame, masked, {k}, method={method!r}, guarantee={guarantee!r}, seed=1)
+print(before, status("VmHWM"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "guarantee", "n", "m"),
+    [
+        ("dynamic", "published", 10_000_000, 2),
+        ("records", "published", 1_000_000, 3),
+        ("records", "published", 10_000_000, 2),
+        ("records", "strict", 1_000_000, 3),
+        ("records", "strict", 10_000_000, 2),
+    ],
+)
+@pytest.mark.benchmark(group="rank_swap, memory")
+def test_memory(benchmark, method: str, guarantee: str, n: int, m: int) -> None:
+    program = PEAK.format(n=n, columns=COLUMNS[:m], k=10, method=method, guarantee=guarantee)
+
+    def run() -> list[int]:
+        out = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+        return [int(x) for x in out.split()]
+
+    before, peak = benchmark.pedantic(run, rounds=1)
+    name = "strict" if guarantee == "strict" else method
+    on = f"{name}, {n:,} × {m}: data {before // 1024:,} MB, peak {peak // 1024:,} MB"
+    benchmark.extra_info |= {"on": on, "threads": "all"}

@@ -1,0 +1,60 @@
+"""Random errors with a given covariance, and covariances that can be one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nominym import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nominym.noise.request import Law
+
+# Streams of random numbers, one range for each purpose.
+_NORMAL, _SPREAD = 0, 1_000
+
+
+def nearest_covariance(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Give the positive semi-definite matrix nearest to a symmetric one, and how far it is (Frobenius norm).
+
+    Distance covariances over distances that are not Euclidean need not be a covariance of anything.
+
+    >>> nearest_covariance(np.array([[1.0, 0.5], [0.5, 1.0]]))[1]
+    0.0
+    >>> round(nearest_covariance(np.array([[1.0, 2.0], [2.0, 1.0]]))[1], 6)
+    1.0
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    # What rounding made negative is left as it is.
+    if values.min() >= -1e-12 * max(values.max(), 0.0):
+        return matrix, 0.0
+    nearest = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return nearest, float(np.linalg.norm(nearest - matrix))
+
+
+def draw(
+    records: int, covariance: NDArray[np.float64], law: Law, together: bool, seed: int | None
+) -> list[NDArray[np.float64]]:
+    """Draw errors for each column; their covariance over records is the given one.
+
+    Laplace errors are normal ones, each times the root of an exponential number: so they have a Laplace distribution with
+    the same covariance. Errors of one record share that number if the columns go ``together``.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    factors = vectors * np.sqrt(np.maximum(values, 0.0))
+    columns = len(covariance)
+    normal = [_core.draw_normal(records, seed, _NORMAL + j) for j in range(columns)]
+    errors = []
+    for i in range(columns):
+        error = np.zeros(records)
+        for j in range(columns):
+            if factors[i, j]:
+                error += factors[i, j] * normal[j]
+        if law == "laplace":
+            uniform = _core.draw_uniform(records, seed, _SPREAD + (0 if together else i))
+            error *= np.sqrt(-np.log1p(-uniform))
+        errors.append(error)
+    return errors
