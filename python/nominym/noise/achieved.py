@@ -57,11 +57,11 @@ def of_moments(before: Before, after: Column, places: NDArray[np.uint32], progre
     for mean, at, column in zip(means, (before.places, places), (before.column, after), strict=True):
         squares = space.pairs(at, np.full_like(at, mean)) ** 2
         variances.append(math.fsum(column.counts * squares) / int(column.counts.sum()))
-    ends = [np.array([mean], dtype=np.uint32) for mean in means]
+    first, second = (np.array([mean], dtype=np.uint32) for mean in means)
     return {
         "mean_before": space.names[means[0]],
         "mean_after": space.names[means[1]],
-        "mean_distance": float(space.pairs(*ends)[0]),
+        "mean_distance": float(space.pairs(first, second)[0]),
         "variance_before": variances[0],
         "variance_after": variances[1],
     }

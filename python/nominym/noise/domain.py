@@ -32,8 +32,8 @@ class Domain:
         names = ", ".join(repr(column.name) for column in columns)
         if isinstance(semantics, DistanceMatrix) and semantics.matrix.max() > 1:
             raise ParameterError(
-                f"column {names}: distances up to {semantics.matrix.max():g}; errors are shares of the largest distance, "
-                "so divide the matrix by its maximum"
+                f"column {names}: distances up to {semantics.matrix.max():g}; errors are shares of the largest "
+                "distance, so divide the matrix by its maximum"
             )
         self._space = Space(semantics, columns, measure, root)
         self.measure = measure
@@ -84,8 +84,8 @@ def require_room_for(domain: Domain, column: Column) -> None:
     other = next((value for value in column.categories if not isinstance(value, str)), None)
     if other is not None:
         raise DataError(
-            f"column {column.name!r} holds values such as {other!r} of type {type(other).__name__}, but noise brings in "
-            f"other concepts, such as {domain.names[0]!r}; turn the column into text first"
+            f"column {column.name!r} holds values such as {other!r} of type {type(other).__name__}, but noise brings "
+            f"in other concepts, such as {domain.names[0]!r}; turn the column into text first"
         )
 
 

@@ -40,8 +40,8 @@ def draw(
 ) -> list[NDArray[np.float64]]:
     """Draw errors for each column; their covariance over records is the given one.
 
-    Laplace errors are normal ones, each times the root of an exponential number: so they have a Laplace distribution with
-    the same covariance. Errors of one record share that number if the columns go ``together``.
+    Laplace errors are normal ones, each times the root of an exponential number: so they have a Laplace distribution
+    with the same covariance. Errors of one record share that number if the columns go ``together``.
     """
     values, vectors = np.linalg.eigh(covariance)
     factors = vectors * np.sqrt(np.maximum(values, 0.0))

@@ -26,7 +26,6 @@ from nominym.taxonomy.taxonomy import Taxonomy
 if TYPE_CHECKING:
     import os
 
-    import pandas as pd
     from numpy.typing import NDArray
 
     from nominym.taxonomy.measure import Measure
@@ -61,13 +60,20 @@ class NoiseModel:
         partners: Mapping[Any, Any],
     ) -> None:
         """Hold what was fitted; ``NoiseModel.fit`` and ``NoiseModel.load`` make models."""
-        self._request = request
-        self._domains = dict(domains)
-        self._samples = dict(samples)
-        self._means = dict(means)
-        self._covariance = covariance
-        self._repaired = repaired
-        self._partners = dict(partners)
+        self.request = request
+        """What was asked."""
+        self.domains = dict(domains)
+        """Concepts that may replace values, by column."""
+        self.samples = dict(samples)
+        """For the baselines: the concepts of the sample's categories, and how frequent they are."""
+        self.means = dict(means)
+        """Semantic mean of the sample, by column, where it is the reference."""
+        self.errors = covariance
+        """Covariance of the errors before ``alpha``: semantic variances, or distance variances and covariances."""
+        self.repaired = repaired
+        """How far the covariance of distances was from one that errors can have."""
+        self.partners = dict(partners)
+        """The other column of each column's pair."""
 
     @classmethod
     def fit(
@@ -106,8 +112,9 @@ class NoiseModel:
         partners = _partners(columns, taxonomies, pairs, request, progress)
         domains = _domains(columns, taxonomies, given, partners, request)
         places = {name: domains[name].place(column) for name, column in columns.items()}
-        samples = {name: (places[name], column.counts) for name, column in columns.items()}
-        means, covariance, repaired = {}, None, 0.0
+        means, covariance, repaired, samples = {}, None, 0.0, {}
+        if request.method in ("naive", "probabilistic"):
+            samples = {name: (places[name], column.counts) for name, column in columns.items()}
         if request.method == "semantic":
             if request.reference == "mean" or not request.correlated:
                 means = {n: domains[n].space.mean(places[n], c.counts, progress) for n, c in columns.items()}
@@ -116,28 +123,20 @@ class NoiseModel:
                 codes = [column.codes for column in columns.values()]
                 covariance, repaired = errors.nearest_covariance(covariances(codes, distances, progress))
             else:
-                covariance = np.diag([_variance(domains[n], *samples[n], means[n]) for n in columns])
+                covariance = np.diag([_variance(domains[n], places[n], c.counts, means[n]) for n, c in columns.items()])
         return cls(request, domains, samples, means, covariance, repaired, partners)
 
     @property
     def params(self) -> dict[str, Any]:
         """How the model was made."""
-        pairs = {"pairs": sorted({tuple(sorted((x, y), key=str)) for x, y in self._partners.items()}, key=str)}
+        pairs = {"pairs": sorted({tuple(sorted((x, y), key=str)) for x, y in self.partners.items()}, key=str)}
         return {
-            "columns": list(self._domains),
-            **self._request.params(),
-            **(pairs if self._partners else {}),
-            "domain": {name: domain.root for name, domain in self._domains.items()},
+            "columns": list(self.domains),
+            **self.request.params(),
+            **(pairs if self.partners else {}),
+            "domain": {name: domain.root for name, domain in self.domains.items()},
             "version": _core.__version__,
         }
-
-    @property
-    def covariance(self) -> pd.DataFrame | None:
-        """Covariance of the errors before ``alpha``: semantic variances, or distance variances and covariances."""
-        import pandas as pd
-
-        names = list(self._domains)
-        return None if self._covariance is None else pd.DataFrame(self._covariance, index=names, columns=names)
 
     def transform(
         self,
@@ -154,8 +153,8 @@ class NoiseModel:
         check_progress(progress)
         check_seed(seed)
         table = Table(frame)
-        table.check_lengths(self._domains)
-        columns = {name: table.code(name, missing) for name in self._domains}
+        table.check_lengths(self.domains)
+        columns = {name: table.code(name, missing) for name in self.domains}
         return self._mask(table, columns, correlations, moments, seed, missing, progress)
 
     def _mask(
@@ -169,11 +168,11 @@ class NoiseModel:
         progress: Progress,
     ) -> Result:
         before: dict[Any, Before] = {}
-        for name, domain in self._domains.items():
+        for name, domain in self.domains.items():
             require_room_for(domain, columns[name])
             before[name] = Before(domain, columns[name], domain.place(columns[name]))
         records = len(next(iter(before.values())).column)
-        drawn = self._errors(records, seed)
+        drawn = self._drawn(records, seed)
         after: dict[Any, tuple[Column, NDArray[np.uint32]]] = {}
         attributes = {}
         for i, (name, old) in enumerate(before.items()):
@@ -183,23 +182,22 @@ class NoiseModel:
             attributes[name] = told | achieved.of_column(old, *after[name])
             if moments and attributes[name]["missing"] < records:
                 figures = achieved.of_moments(old, *after[name], progress)
-                if self._request.alpha is not None:
-                    figures["variance_expected"] = (1 + self._request.alpha) * figures["variance_before"]
+                if self.request.alpha is not None:
+                    figures["variance_expected"] = (1 + self.request.alpha) * figures["variance_before"]
                 attributes[name] |= figures
         summary: dict[str, Any] = {"records": records, "attributes": attributes}
-        if self._request.method == "semantic":
-            summary["covariance_repaired"] = self._repaired
+        if self.request.method == "semantic":
+            summary["covariance_repaired"] = self.repaired
         if correlations:
             summary["correlations"] = achieved.of_correlations(before, after, progress)
         params = {**self.params, "missing": missing, **({} if seed is None else {"seed": seed})}
         return Result(table.replace({name: column for name, (column, _) in after.items()}), params, summary)
 
-    def _errors(self, records: int, seed: int | None) -> list[NDArray[np.float64] | None]:
-        if self._covariance is None or self._request.alpha is None:
-            return [None] * len(self._domains)
-        request = self._request
-        covariance = self._covariance * request.alpha
-        return list(errors.draw(records, covariance, request.law, request.correlated, seed))
+    def _drawn(self, records: int, seed: int | None) -> list[NDArray[np.float64] | None]:
+        request = self.request
+        if self.errors is None or request.alpha is None:
+            return [None] * len(self.domains)
+        return [*errors.draw(records, request.alpha * self.errors, request.law, request.correlated, seed)]
 
     def _replaced(
         self,
@@ -230,14 +228,14 @@ class NoiseModel:
             count = max(int(known.sum()), 1)
             target = float(np.sqrt(np.mean(error[known] ** 2))) if known.any() else 0.0
             return concepts, {"target_rmse": target, "truncated": short / count, "undirected": undirected / count}
-        if self._request.method == "exponential":
+        if self.request.epsilon is not None:
             graph, measure, content = domain.arguments
             found = _core.draw_values(
-                graph, old.places, column.codes, self._request.epsilon, measure, content, seed, stream, report
+                graph, old.places, column.codes, self.request.epsilon, measure, content, seed, stream, report
             )
             return found, {}
-        places, counts = self._samples[name]
-        weights = counts if self._request.method == "probabilistic" else np.ones_like(counts)
+        places, counts = self.samples[name]
+        weights = counts if self.request.method == "probabilistic" else np.ones_like(counts)
         sums = np.cumsum(weights)
         uniform = _core.draw_uniform(len(column), seed, stream)
         chosen = places[np.searchsorted(sums, uniform * int(sums[-1]), side="right")]
@@ -245,15 +243,16 @@ class NoiseModel:
 
     def _towards(self, name: Any, before: Mapping[Any, Before]) -> int | NDArray[np.uint32]:
         """Give the concept, or the concept of each record, that errors push away from."""
-        if self._request.reference == "mean":
-            return self._means[name]
-        if self._request.reference == "root":
-            semantics = self._domains[name].semantics
+        if self.request.reference == "mean":
+            return self.means[name]
+        if self.request.reference == "root":
+            semantics = self.domains[name].semantics
             assert isinstance(semantics, Taxonomy)
             return semantics.graph.root
-        other = before[self._partners[name]]
+        other = before[self.partners[name]]
         places = np.append(other.places, MISSING)
-        return places[np.minimum(other.column.codes, np.uint32(len(other.places)))]
+        each: NDArray[np.uint32] = places[np.minimum(other.column.codes, np.uint32(len(other.places)))]
+        return each
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that ``NoiseModel.load`` reads. It holds no record, but figures of the sample."""
@@ -270,8 +269,8 @@ class NoiseModel:
 
     def __repr__(self) -> str:
         """Say what the model is for."""
-        columns = ", ".join(map(str, self._domains))
-        shown = ", ".join(f"{name}={value!r}" for name, value in self._request.params().items())
+        columns = ", ".join(map(str, self.domains))
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.request.params().items())
         return f"<NoiseModel of {columns}: {shown}>"
 
 
@@ -316,16 +315,18 @@ def add_noise(
         Errors of a record go together as its columns do (covariance of distances), or are independent.
     reference
         What a positive error moves away from, and a negative one towards: "mean" (SNA-1, keeps the semantic mean),
-        "pair" (SNA-2, the other column's value in the same record, keeps their correlation; same taxonomy), "root" (SNA-3).
+        "pair" (SNA-2, the value of another column in the same record, keeps their correlation; same taxonomy), "root"
+        (SNA-3).
     domain
-        By column, the concept below which replacements are looked for; by default the least common subsumer of the column.
+        By column, the concept below which replacements are looked for; by default the least common subsumer of the
+        column.
     pairs
         For "pair", disjoint pairs of columns; by default those with the highest distance correlation.
     law
         "normal", or "laplace" with the same variance.
     method
-        "semantic"; "exponential": each concept with a chance in proportion to exp(−epsilon·distance/2); or the baselines
-        "naive" (any category of the column) and "probabilistic" (as frequent as it is).
+        "semantic"; "exponential": each concept with a chance in proportion to exp(−epsilon·distance/2); or the
+        baselines "naive" (any category of the column) and "probabilistic" (as frequent as it is).
     epsilon
         For "exponential", what is spent on each value. See docs/noise.md for what that does and does not promise.
     measure
@@ -340,10 +341,10 @@ def add_noise(
     Returns
     -------
     Result
-        ``data``, ``params`` and ``summary``. For each column, ``summary["attributes"]`` has ``target_rmse`` (of the errors
-        drawn) and ``rmse``, the share ``truncated`` (nothing was as far away), the share ``undirected`` (nothing lay in the
-        direction of the error), ``unchanged``, means and variances before and after; ``covariance_repaired`` is how far the
-        covariance of distances was from one that errors can have, 0 as a rule.
+        ``data``, ``params`` and ``summary``. For each column, ``summary["attributes"]`` has ``target_rmse`` (of the
+        errors drawn) and ``rmse``, the share ``truncated`` (nothing was as far away), the share ``undirected`` (nothing
+        lay in the direction of the error), ``unchanged``, means and variances before and after;
+        ``covariance_repaired`` is how far the covariance of distances was from one that errors can have, 0 as a rule.
 
     Rodríguez-García (2017), Semantic perturbative privacy-preserving methods for nominal data, chapter 6.
     """

@@ -39,7 +39,7 @@ class Request:
             if self.method == method:
                 if value is None:
                     raise ParameterError(f"method={method!r} needs {name}, the amount of noise")
-                if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < math.inf:
+                if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < math.inf:
                     raise ParameterError(f"{name}={value!r}: give a number above 0")
             elif value is not None:
                 raise ParameterError(f"{name}={value!r} has a meaning with method={method!r} only")
@@ -47,8 +47,8 @@ class Request:
             raise ParameterError("reference='pair' is correlated by nature: leave correlated out")
         if self.method in ("semantic", "exponential") and not self.measure.info.normalized:
             raise ParameterError(
-                f"measure={self.measure.name!r} ranges over {self.measure.info.range}; errors are shares of the largest "
-                "distance, so a measure within [0, 1] is needed"
+                f"measure={self.measure.name!r} ranges over {self.measure.info.range}; errors are shares of the "
+                "largest distance, so a measure within [0, 1] is needed"
             )
 
     def params(self) -> dict[str, Any]:

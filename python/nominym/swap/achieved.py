@@ -50,8 +50,8 @@ def notes(attributes: Mapping[Any, dict[str, Any]], method: str, k: int) -> list
     still = [str(name) for name, figures in attributes.items() if figures["unchanged"] == 1.0]
     if still and method == "dynamic":
         found.append(
-            f"{', '.join(still)}: no value changed. Where every category has more than k = {k:,} records, swapping inside "
-            "clusters exchanges equal values; combinations of columns stay as unique as they were. Use "
+            f"{', '.join(still)}: no value changed. Where every category has more than k = {k:,} records, swapping "
+            "inside clusters exchanges equal values; combinations of columns stay as unique as they were. Use "
             "method='records' or guarantee='strict'"
         )
     elif still:

@@ -78,7 +78,7 @@ class Request:
 
     def params(self) -> dict[str, Any]:
         """List what was asked, leaving out what plays no part."""
-        given = {"method": self.method, "guarantee": self.guarantee, "k": self.k, "p": self.p}
+        given: dict[str, Any] = {"method": self.method, "guarantee": self.guarantee, "k": self.k, "p": self.p}
         if self.strict:
             given |= {"draw": self.draw, "anneal": self.anneal}
         given |= {"missing": self.missing, "seed": self.seed}

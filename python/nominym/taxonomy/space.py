@@ -49,10 +49,10 @@ class Space:
         self.root: str | None = None
         """Root for depths; None for a given matrix."""
         placed = [semantics.concepts(c.categories, c.counts.tolist(), c.name) for c in columns]
-        if not sum(map(len, placed)):
+        if columns and not sum(map(len, placed)):
             raise DataError(f"{_names(columns)}: no value at all")
         if isinstance(semantics, Taxonomy):
-            used = np.concatenate(placed)
+            used = np.concatenate([*placed, np.empty(0, dtype=np.uint32)])
             top = semantics.graph.lcs(used) if root is None else _root(semantics, root)
             self._given, kept = semantics.restrict_to(top)
             self.root = self._given.root

@@ -1,0 +1,290 @@
+"""The front door of semantic noise: what it keeps, what it tells, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import nominym as nym
+from nominym import _core, error
+from nominym.noise import errors
+
+METHODS = [
+    {"alpha": 0.3},
+    {"alpha": 0.3, "correlated": False},
+    {"alpha": 0.3, "reference": "root"},
+    {"alpha": 0.3, "reference": "pair"},
+    {"alpha": 0.3, "law": "laplace"},
+    {"method": "exponential", "epsilon": 4},
+    {"method": "naive"},
+    {"method": "probabilistic"},
+]
+every_method = pytest.mark.parametrize("how", METHODS, ids=lambda how: " ".join(map(str, how.values())))
+
+FRAME, TAXONOMIES = nym.datasets.discharges(1_500, seed=4)
+MASKED = {name: TAXONOMIES[name] for name in ("diagnosis", "secondary")}
+TAX = TAXONOMIES["diagnosis"]
+
+
+@every_method
+def test_what_is_told_is_what_happened(how) -> None:
+    before = FRAME.copy()
+    res = nym.add_noise(FRAME, MASKED, **how, seed=1, correlations=True)
+    pd.testing.assert_frame_equal(FRAME, before)
+    pd.testing.assert_frame_equal(res.data.drop(columns=list(MASKED)), FRAME.drop(columns=list(MASKED)))
+    domain = dict.fromkeys(MASKED, TAX.lcs(FRAME["diagnosis"]))
+    if how.get("reference") == "pair":
+        domain = dict.fromkeys(MASKED, TAX.lcs([*FRAME["diagnosis"], *FRAME["secondary"]]))
+    for name in MASKED:
+        told = res.summary["attributes"][name]
+        root = told["root"]
+        assert root == (domain[name] if name == "diagnosis" or "pair" in how.values() else TAX.lcs(FRAME[name]))
+        values, after = FRAME[name].astype(str), res.data[name].astype(str)
+        assert set(after) <= set(TAX.subtree(root))
+        assert told["rmse"] == pytest.approx(nym.stats.rmse(values, after, TAX, root=root))
+        assert told["unchanged"] == pytest.approx((values == after).mean())
+        for when, column in (("before", values), ("after", after)):
+            assert told[f"mean_{when}"] == nym.stats.semantic_mean(column, TAX, root=root)
+            assert told[f"variance_{when}"] == pytest.approx(nym.stats.semantic_variance(column, TAX, root=root))
+        part = TAX.restrict(root)
+        assert told["mean_distance"] == pytest.approx(part.distance(told["mean_before"], told["mean_after"]))
+        if "alpha" in how:
+            assert told["variance_expected"] == pytest.approx(1.3 * told["variance_before"])
+            # An error that is not truncated is reached or passed.
+            assert told["rmse"] > told["target_rmse"] - 0.5 * told["truncated"]
+    row = res.summary["correlations"].iloc[0]
+    roots = {f"root_{axis}": res.summary["attributes"][name]["root"] for axis, name in zip("xy", MASKED, strict=True)}
+    for when, frame in (("before", FRAME), ("after", res.data)):
+        columns = [frame[name].astype(str) for name in MASKED]
+        assert row[when] == pytest.approx(nym.stats.distance_correlation(*columns, TAX, TAX, **roots))
+
+
+@every_method
+def test_seeds_and_threads(how) -> None:
+    def run(seed: int | None) -> pd.DataFrame:
+        return nym.add_noise(FRAME, MASKED, **how, seed=seed, moments=False).data
+
+    nym.set_threads(1)
+    one = run(3)
+    nym.set_threads(None)
+    assert one.equals(run(3))
+    assert not one.equals(run(4))
+    assert not run(None).equals(run(None))
+
+
+@every_method
+def test_tables_of_every_library(how) -> None:
+    plain = FRAME[list(MASKED)].astype(str)
+    expected = nym.add_noise(plain, MASKED, **how, seed=1, moments=False).data["diagnosis"].tolist()
+    for given, read in (
+        (pl.from_pandas(plain), lambda t: t["diagnosis"].to_list()),
+        (pa.Table.from_pandas(plain), lambda t: t["diagnosis"].to_pylist()),
+        (plain.to_dict("list"), lambda t: t["diagnosis"]),
+        (plain.astype("category"), lambda t: t["diagnosis"].tolist()),
+    ):
+        res = nym.add_noise(given, MASKED, **how, seed=1, moments=False)
+        assert type(res.data) is type(given)
+        assert len(read(res.data)) == len(expected)
+        assert set(read(res.data)) <= set(TAX.ids)
+
+
+@every_method
+def test_missing_values_stay(how) -> None:
+    gaps = FRAME.astype({name: str for name in MASKED})
+    gaps.loc[::7, "diagnosis"] = None
+    gaps.loc[::5, "secondary"] = None
+    res = nym.add_noise(gaps, MASKED, **how, seed=1)
+    for name in MASKED:
+        assert (res.data[name].isna() == gaps[name].isna()).all()
+        assert res.summary["attributes"][name]["missing"] == gaps[name].isna().sum()
+    with pytest.raises(error.MissingValueError, match="column 'diagnosis': 215 of 1,500"):
+        nym.add_noise(gaps, MASKED, **how, missing="error")
+
+
+def test_spelling_of_the_column_is_kept() -> None:
+    tax = nym.Taxonomy.from_edges([("1", "0"), ("2", "0")], labels={"1": "flu", "2": "coma", "0": "illness"})
+    res = nym.add_noise({"x": ["flu", "coma", "1"] * 30}, {"x": tax}, alpha=1, seed=1)
+    assert set(res.data["x"]) <= {"flu", "coma", "1", "0"}
+    assert "coma" in res.data["x"]
+    assert "2" not in res.data["x"]
+
+
+def test_errors_have_the_covariance_they_should() -> None:
+    covariance = np.array([[0.5, 0.3, 0.0], [0.3, 0.4, -0.1], [0.0, -0.1, 0.2]])
+    n = 200_000
+    for law, kurtosis in (("normal", 3), ("laplace", 6)):
+        for together in (True, False):
+            drawn = np.array(errors.draw(n, covariance, law, together, 1))
+            assert drawn.mean(axis=1) == pytest.approx(np.zeros(3), abs=0.01)
+            # A Laplace product of different spreads has a smaller covariance: (E√W)² = π/4.
+            factor = 1 if together or law == "normal" else np.pi / 4
+            wanted = covariance * np.where(np.eye(3), 1, factor)
+            assert np.cov(drawn) == pytest.approx(wanted, abs=0.012)
+            assert (drawn**4).mean(axis=1) / drawn.var(axis=1) ** 2 == pytest.approx(np.full(3, kurtosis), rel=0.05)
+
+
+def test_a_covariance_that_is_none_is_repaired_and_told(monkeypatch) -> None:
+    wrong = np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]) * 0.1
+    nearest, distance = errors.nearest_covariance(wrong)
+    assert np.linalg.eigvalsh(nearest).min() > -1e-12
+    assert distance == pytest.approx(np.linalg.norm(nearest - wrong))
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        root = rng.normal(size=(3, 3)) * 0.3
+        assert np.linalg.norm(root @ root.T - wrong) >= distance - 1e-12
+    from nominym.noise import model
+
+    monkeypatch.setattr(model, "covariances", lambda *_: wrong)
+    masked = {**MASKED, "procedure": TAXONOMIES["procedure"]}
+    res = nym.add_noise(FRAME, masked, alpha=0.3, seed=1, moments=False)
+    assert res.summary["covariance_repaired"] == pytest.approx(distance)
+
+
+def test_pairs() -> None:
+    frame = FRAME.assign(third=FRAME["diagnosis"], fourth=FRAME["secondary"].sample(frac=1, random_state=1).to_numpy())
+    masked = {name: TAX for name in ("diagnosis", "secondary", "third", "fourth")}
+    chosen = nym.NoiseModel.fit(frame, masked, alpha=0.3, reference="pair").params["pairs"]
+    assert chosen == [("diagnosis", "third"), ("fourth", "secondary")]
+    given = nym.NoiseModel.fit(
+        frame, masked, alpha=0.3, reference="pair", pairs=[("diagnosis", "secondary"), ("third", "fourth")]
+    )
+    assert given.params["pairs"] == [("diagnosis", "secondary"), ("fourth", "third")]
+
+
+def test_a_model_masks_batches_it_has_not_seen(tmp_path) -> None:
+    model = nym.NoiseModel.fit(FRAME.head(1_000), MASKED, alpha=0.3, domain=dict.fromkeys(MASKED, TAX.root))
+    whole = model.transform(FRAME, seed=1)
+    assert whole.summary["records"] == 1_500
+    one = model.transform(FRAME.iloc[[1_200]], seed=1)
+    assert len(one.data) == 1
+    narrow = nym.NoiseModel.fit(FRAME.head(1_000), MASKED, alpha=0.3)
+    with pytest.raises(error.UnknownConceptError, match=r"column 'diagnosis': .*'nowhere'.* Noise was fitted to the"):
+        narrow.transform(FRAME.assign(diagnosis="nowhere"))
+    with pytest.raises(error.UnknownColumnError, match="there is no column 'secondary'"):
+        model.transform(FRAME[["diagnosis"]])
+
+
+@pytest.mark.parametrize(
+    "how",
+    [*METHODS, {"alpha": 0.3, "measure": nym.Measure("lin", ic="sanchez")}, {"alpha": 0.2, "matrix": True}],
+    ids=str,
+)
+def test_models_are_saved_and_loaded(tmp_path, how) -> None:
+    masked = MASKED
+    how = dict(how)
+    if how.pop("matrix", False):
+        names = sorted({*FRAME["diagnosis"], *FRAME["secondary"]})
+        masked = dict.fromkeys(MASKED, nym.DistanceMatrix(TAX.distance_matrix(names), names))
+    model = nym.NoiseModel.fit(FRAME, masked, **how)
+    model.save(tmp_path / "model.nym")
+    again = nym.NoiseModel.load(tmp_path / "model.nym")
+    assert again.params == model.params
+    assert repr(again) == repr(model)
+    assert again.transform(FRAME, seed=5).data.equals(model.transform(FRAME, seed=5).data)
+    assert again.transform(FRAME, seed=5).summary["attributes"] == model.transform(FRAME, seed=5).summary["attributes"]
+
+
+def test_counts_of_use_survive_saving(tmp_path) -> None:
+    tax = nym.Taxonomy.from_edges([(f"{i:02}", f"{i // 2:02}") for i in range(1, 30)])
+    measure = nym.Measure("lin", ic={name: 1 + i for i, name in enumerate(tax.ids)})
+    frame = {"x": [tax.ids[i] for i in np.random.default_rng(0).integers(2, 30, 100)]}
+    model = nym.NoiseModel.fit(frame, {"x": tax}, alpha=0.5, measure=measure)
+    model.save(tmp_path / "model")
+    assert nym.NoiseModel.load(tmp_path / "model").transform(frame, seed=1).data == model.transform(frame, seed=1).data
+
+
+def test_files_that_are_no_model(tmp_path) -> None:
+    path = tmp_path / "model"
+    path.write_text("nothing")
+    with pytest.raises(error.FormatError, match="not a noise model"):
+        nym.NoiseModel.load(path)
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("model.json", json.dumps({"format": "nominym-noise", "version": 2}))
+    with pytest.raises(error.FormatError, match="nominym-noise version 2, not nominym-noise version 1"):
+        nym.NoiseModel.load(path)
+    with pytest.raises(FileNotFoundError):
+        nym.NoiseModel.load(tmp_path / "none")
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        nym.NoiseModel.fit(FRAME, MASKED, alpha=0.1).save(tmp_path / "none" / "model")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model"]
+
+
+BAD = {
+    "no alpha": ({}, "method='semantic' needs alpha"),
+    "alpha is 0": ({"alpha": 0}, "alpha=0: give a number above 0"),
+    "alpha is nan": ({"alpha": float("nan")}, "alpha=nan"),
+    "alpha is text": ({"alpha": "much"}, "alpha='much'"),
+    "alpha is True": ({"alpha": True}, "alpha=True"),
+    "method": ({"method": "noisy"}, "method='noisy': give 'semantic', 'exponential'"),
+    "reference": ({"alpha": 1, "reference": "top"}, "reference='top': give 'mean', 'pair', 'root'"),
+    "law": ({"alpha": 1, "law": "cauchy"}, "law='cauchy': give 'normal', 'laplace'"),
+    "correlated": ({"alpha": 1, "correlated": "yes"}, "correlated='yes'"),
+    "no epsilon": ({"method": "exponential"}, "needs epsilon"),
+    "epsilon for errors": ({"alpha": 1, "epsilon": 1}, "epsilon=1 has a meaning with method='exponential' only"),
+    "alpha for a baseline": ({"method": "naive", "alpha": 1}, "alpha=1 has a meaning with method='semantic' only"),
+    "uncorrelated pair": ({"alpha": 1, "reference": "pair", "correlated": False}, "correlated by nature"),
+    "measure": ({"alpha": 1, "measure": "path"}, r"ranges over 0 … 2\(D−1\); errors are shares"),
+    "seed": ({"alpha": 1, "seed": -1}, "seed=-1"),
+    "missing": ({"alpha": 1, "missing": "drop"}, "missing='drop'"),
+    "progress": ({"alpha": 1, "progress": 7}, "progress=7"),
+    "pairs": ({"alpha": 1, "pairs": [("diagnosis", "secondary")]}, "reference='pair' only"),
+    "pair of one": ({"alpha": 1, "reference": "pair", "pairs": [("diagnosis", "diagnosis")]}, "with another column"),
+    "unknown pair": ({"alpha": 1, "reference": "pair", "pairs": [("diagnosis", "sex")]}, "not two of the columns"),
+    "half a pair": ({"alpha": 1, "reference": "pair", "pairs": []}, "has no partner with the same taxonomy"),
+    "domain": ({"alpha": 1, "domain": "top"}, "domain: a mapping"),
+    "domain of another": ({"alpha": 1, "domain": {"sex": "top"}}, "domain: 'sex' is not among"),
+    "unknown domain": ({"alpha": 1, "domain": {"diagnosis": "top"}}, "root='top'"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_requests(name) -> None:
+    how, message = BAD[name]
+    with pytest.raises((ValueError, KeyError), match=message):
+        nym.add_noise(FRAME, MASKED, **how)
+
+
+def test_bad_data(monkeypatch) -> None:
+    monkeypatch.setattr(_core, "shift_values", lambda *_: pytest.fail("work was done"))
+    with pytest.raises(error.ParameterError, match="with one column at least"):
+        nym.add_noise(FRAME, {}, alpha=1)
+    with pytest.raises(error.ParameterError, match="column 'sex': a Taxonomy or a DistanceMatrix is needed, not None"):
+        nym.add_noise(FRAME, {"sex": None}, alpha=1)
+    with pytest.raises(error.UnknownConceptError, match="column 'sex'"):
+        nym.add_noise(FRAME, {"sex": TAX}, alpha=1)
+    numbers = nym.Taxonomy.from_edges([("1", "0"), ("2", "0")])
+    with pytest.raises(error.DataError, match="holds values such as 1 of type int.*turn the column into text first"):
+        nym.add_noise({"x": [1, 2, 1]}, {"x": numbers}, alpha=1)
+    far = nym.DistanceMatrix([[0, 3], [3, 0]], ["a", "b"])
+    with pytest.raises(error.ParameterError, match="divide the matrix by its maximum"):
+        nym.add_noise({"x": ["a", "b"]}, {"x": far}, alpha=1)
+    near = nym.DistanceMatrix([[0, 1], [1, 0]], ["a", "b"])
+    with pytest.raises(error.ParameterError, match="a distance matrix has no root"):
+        nym.add_noise({"x": ["a", "b"]}, {"x": near}, alpha=1, reference="root")
+    with pytest.raises(error.ParameterError, match="different taxonomies"):
+        nym.add_noise(
+            FRAME,
+            {"diagnosis": TAX, "procedure": TAXONOMIES["procedure"]},
+            alpha=1,
+            reference="pair",
+            pairs=[("diagnosis", "procedure")],
+        )
+    with pytest.raises(error.ParameterError, match="share one domain"):
+        nym.add_noise(
+            FRAME, MASKED, alpha=1, reference="pair", domain={"diagnosis": TAX.root, "secondary": TAX.children(TAX.root)[0]}
+        )
+    with pytest.raises(error.DataError, match="no value at all"):
+        nym.add_noise({"x": [None, None]}, {"x": TAX}, alpha=1)
+
+
+def test_a_domain_of_one_concept_keeps_its_value() -> None:
+    tax = nym.Taxonomy.from_edges([("a", "top")])
+    res = nym.add_noise({"x": ["a", "a"]}, {"x": tax}, alpha=1, seed=1)
+    assert res.data == {"x": ["a", "a"]}
+    assert res.summary["attributes"]["x"]["rmse"] == 0

@@ -1,0 +1,145 @@
+"""The replacement rule against its definition, candidate by candidate."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nominym import DistanceMatrix, Taxonomy, _core
+from reference import both, edge_lists
+
+MISSING = 2**32 - 1
+
+
+def candidates(distances: np.ndarray, x: int, error: float, reference: int | None) -> tuple[set[int], bool, bool]:
+    """Give all that may replace x under an error, whether the error is not reached, and whether its direction is dropped."""
+    if error == 0:
+        return {x}, False, False
+    others = [c for c in range(len(distances)) if c != x]
+    if not others:
+        return {x}, False, False
+    side, dropped = others, False
+    if reference is not None:
+        now = distances[x, reference]
+        far = [c for c in others if distances[c, reference] > now]
+        near = [c for c in others if distances[c, reference] < now]
+        side = far if error > 0 else near
+        if not side:
+            side, dropped = others, True
+    reach = [c for c in side if distances[c, x] >= abs(error)]
+    wanted = min(distances[c, x] for c in reach) if reach else max(distances[c, x] for c in side)
+    return {c for c in side if distances[c, x] == wanted}, not reach, dropped
+
+
+@settings(max_examples=150)
+@given(edge_lists(max_size=10), st.data())
+def test_every_replacement_is_one_of_the_definition(edges, data) -> None:
+    tax, _ = both(edges)
+    v = len(tax)
+    distances = np.empty((v, v))
+    tax.graph.matrix(np.arange(v, dtype=np.uint32), "wu-palmer", distances)
+    concept = st.integers(0, v - 1)
+    n = data.draw(st.integers(1, 30))
+    codes = np.array(data.draw(st.lists(concept, min_size=n, max_size=n)), dtype=np.uint32)
+    grid = sorted({0.0, *distances.ravel().tolist(), 0.05, 2.0})
+    size = st.sampled_from(grid)
+    errors = np.array([data.draw(size) * data.draw(st.sampled_from([-1, 1])) for _ in range(n)])
+    every = np.arange(v, dtype=np.uint32)
+    one = data.draw(concept)
+    each = np.array(data.draw(st.lists(concept, min_size=n, max_size=n)), dtype=np.uint32)
+    each[data.draw(st.integers(0, n - 1))] = MISSING
+    for domain in (tax.graph, distances):
+        for reference in (one, each):
+            after, short, dropped = _core.shift_values(
+                domain, every, codes, errors, reference, "wu-palmer", None, data.draw(st.integers(0, 99)), 0
+            )
+            told = [0, 0]
+            for i in range(n):
+                towards = one if isinstance(reference, int) else (None if each[i] == MISSING else int(each[i]))
+                if isinstance(reference, int) and codes[i] == one:
+                    towards = None  # the value is the reference: there is no direction
+                allowed, truncated, undirected = candidates(distances, int(codes[i]), errors[i], towards)
+                assert after[i] in allowed
+                told[0] += truncated
+                told[1] += undirected
+            assert [short, dropped] == told
+
+
+@pytest.mark.parametrize("kind", ["concept", "each"])
+def test_ties_are_broken_uniformly(kind: str) -> None:
+    # A star with a second level: from one leaf, the other leaves are all alike.
+    tax = Taxonomy.from_edges([(f"a{i}", "top") for i in range(40)] + [(f"b{i}", f"a{i}") for i in range(40)])
+    own = tax.concept("a0")
+    n = 60_000
+    codes = np.zeros(n, dtype=np.uint32)
+    root = tax.graph.root
+    reference = root if kind == "concept" else np.full(n, root, dtype=np.uint32)
+    after, *_ = _core.shift_values(
+        tax.graph, np.array([own], dtype=np.uint32), codes, np.full(n, 0.55), reference, "wu-palmer", None, 1, 0
+    )
+    seen = Counter(tax.ids[c] for c in after.tolist())
+    # At 0.6 (three links over the root), farther from the root than a0: the 39 grandchildren elsewhere.
+    assert set(seen) == {f"b{i}" for i in range(1, 40)}
+    expected = n / 39
+    chi_square = sum((count - expected) ** 2 / expected for count in seen.values())
+    # 38 degrees of freedom: beyond 82 once in twenty thousand.
+    assert chi_square < 82
+
+
+def test_exponential_mechanism_has_its_law() -> None:
+    tax = Taxonomy.from_edges([("a", "top"), ("b", "top"), ("c", "a"), ("d", "a")])
+    distances = np.empty((5, 5))
+    tax.graph.matrix(np.arange(5, dtype=np.uint32), "wu-palmer", distances)
+    n, epsilon = 50_000, 3.0
+    for x in range(5):
+        after = _core.draw_values(
+            tax.graph,
+            np.arange(5, dtype=np.uint32),
+            np.full(n, x, dtype=np.uint32),
+            epsilon,
+            "wu-palmer",
+            None,
+            x,
+            0,
+        )
+        chances = np.exp(-epsilon * distances[x] / 2)
+        chances /= chances.sum()
+        error = np.sqrt(chances * (1 - chances) / n)
+        assert (np.abs(np.bincount(after, minlength=5) / n - chances) < 4.5 * error).all()
+        # Local differential privacy: no output is more than exp(epsilon) times as likely under another value.
+        for y in range(5):
+            other = np.exp(-epsilon * distances[y] / 2)
+            assert (chances / (other / other.sum()) <= np.exp(epsilon)).all()
+
+
+def test_many_different_distances() -> None:
+    """More distances than are told apart by hashing: as with measures of information content."""
+    rng = np.random.default_rng(0)
+    v = 6_000
+    place = rng.random(v)
+    distances = np.abs(np.subtract.outer(place, place))
+    codes = np.arange(20, dtype=np.uint32)
+    errors = rng.normal(0, 0.3, 20)
+    every = np.arange(v, dtype=np.uint32)
+    after, *_ = _core.shift_values(distances, every, codes, errors, 77, "wu-palmer", None, 1, 0)
+    for i in range(20):
+        assert after[i] in candidates(distances, i, errors[i], 77)[0]
+
+
+def test_matrix_and_taxonomy_agree_through_the_front_door() -> None:
+    import nominym as nym
+
+    tax = Taxonomy.from_edges([(f"{i:03}", f"{i // 2:03}") for i in range(1, 120)])
+    cells = np.empty((120, 120))
+    tax.graph.matrix(np.arange(120, dtype=np.uint32), "wu-palmer", cells)
+    matrix = DistanceMatrix(cells, tax.ids)
+    frame = {"x": [tax.ids[i] for i in np.random.default_rng(0).integers(0, 120, 300)]}
+    found = [
+        nym.add_noise(frame, {"x": semantics}, alpha=0.3, seed=1, domain=domain).data["x"]
+        for semantics, domain in ((tax, {"x": "000"}), (matrix, None))
+    ]
+    assert found[0] == found[1]
