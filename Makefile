@@ -51,8 +51,9 @@ bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
 	$(PY) -m pytest benches --benchmark-only --benchmark-json=out/benchmarks.json
 	$(PY) benches/report.py out/benchmarks.json docs
 
-study: build $(VENV)/.bench ## Mask real diagnoses with every method and write docs/rank-swapping-study.md
+study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; writes docs/*-study.md
 	$(PY) benches/study_rank_swap.py docs
+	$(PY) benches/study_noise.py docs
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) target out
