@@ -21,6 +21,8 @@ __all__ = [
     "swap_fixed",
     "swap_random",
     "swap_ranked",
+    "swap_records",
+    "swap_strict",
 ]
 
 __version__: str
@@ -123,6 +125,23 @@ def swap_ranked(
     codes: _Codes, ranks: _Codes, k: int, seed: int | None, stream: int, progress: _Progress = None
 ) -> _Swapped: ...
 def swap_random(codes: _Codes, seed: int | None, stream: int, progress: _Progress = None) -> _Swapped: ...
+def swap_records(
+    codes: list[_Codes],
+    distances: list[NDArray[np.float64]],
+    missing: list[int | None],
+    k: int,
+    seed: int | None,
+    progress: _Progress = None,
+) -> list[_Swapped]: ...
+def swap_strict(
+    codes: list[_Codes],
+    distances: list[NDArray[np.float64]],
+    k: int,
+    joint: bool,
+    anneal: bool,
+    seed: int | None,
+    progress: _Progress = None,
+) -> tuple[list[_Codes], _Codes]: ...
 def ranks_by_frequency(counts: NDArray[np.uint64]) -> _Codes: ...
 
 _Domain = Graph | NDArray[np.float64]

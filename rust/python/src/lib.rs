@@ -23,7 +23,9 @@ mod _core {
     #[pymodule_export]
     use super::stats::{Marginality, counts, covariance_squared, digits, joint};
     #[pymodule_export]
-    use super::swap::{ranks_by_frequency, swap_dynamic, swap_fixed, swap_random, swap_ranked};
+    use super::swap::{
+        ranks_by_frequency, swap_dynamic, swap_fixed, swap_random, swap_ranked, swap_records, swap_strict,
+    };
     #[pymodule_export]
     use super::taxonomy::Graph;
     use pyo3::prelude::*;

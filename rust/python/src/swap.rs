@@ -2,7 +2,9 @@
 
 use nominym_core::error::Result;
 use nominym_core::rng::Streams;
-use nominym_core::swap::{Swapped, dynamic, ranked};
+use nominym_core::swap::groups::{Effort, partition, permute};
+use nominym_core::swap::tuples::Attribute;
+use nominym_core::swap::{Swapped, dynamic, ranked, records};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -105,4 +107,74 @@ pub fn swap_random<'py>(
         ranked::random(codes, &mut Streams::new(seed)?.generator(stream, 0), control)
     })?;
     Ok(found(py, swapped))
+}
+
+type Codes<'py> = PyReadonlyArray1<'py, u32>;
+type Distances<'py> = PyReadonlyArray2<'py, f64>;
+
+/// Columns that are swapped together.
+fn attributes<'a>(
+    codes: &'a [Codes<'_>],
+    distances: &'a [Distances<'_>],
+    missing: impl Iterator<Item = Option<u32>>,
+) -> PyResult<Vec<Attribute<'a>>> {
+    let columns = codes.iter().zip(distances).zip(missing);
+    columns
+        .map(|((codes, distances), missing)| {
+            let categories = distances.as_array().nrows();
+            Ok(Attribute { codes: codes.as_slice()?, distances: distances.as_slice()?, categories, missing })
+        })
+        .collect()
+}
+
+/// SRS-3: inside clusters of whole records, each column on its own; missing cells stay.
+#[pyfunction]
+#[pyo3(signature = (codes, distances, missing, k, seed, progress=None))]
+pub fn swap_records<'py>(
+    py: Python<'py>,
+    codes: Vec<Codes<'py>>,
+    distances: Vec<Distances<'py>>,
+    missing: Vec<Option<u32>>,
+    k: usize,
+    seed: Option<u64>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Vec<Found<'py>>> {
+    let attributes = attributes(&codes, &distances, missing.into_iter())?;
+    let swapped = run(py, progress, |control| {
+        records::swap(&attributes, k, &mut Streams::new(seed)?.generator(0, 0), control)
+    })?;
+    Ok(swapped.into_iter().map(|column| found(py, column)).collect())
+}
+
+/// Codes after permuting inside groups, column by column, and the group of each record.
+type Grouped<'py> = (Vec<Column<'py, u32>>, Column<'py, u32>);
+
+/// Groups of at least `k` records, permuted inside: each column on its own, or whole tuples.
+#[pyfunction]
+#[pyo3(signature = (codes, distances, k, joint, anneal, seed, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn swap_strict<'py>(
+    py: Python<'py>,
+    codes: Vec<Codes<'py>>,
+    distances: Vec<Distances<'py>>,
+    k: usize,
+    joint: bool,
+    anneal: bool,
+    seed: Option<u64>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Grouped<'py>> {
+    let attributes = attributes(&codes, &distances, std::iter::repeat(None))?;
+    let records = attributes.first().map_or(0, |a| a.codes.len());
+    let effort = Effort::for_records(records);
+    let (columns, group_of) = run(py, progress, |control| {
+        let streams = Streams::new(seed)?;
+        let groups = partition(&attributes, k, effort, &streams, control)?;
+        let columns = permute(&groups, &attributes, joint, &streams, control)?;
+        let mut group_of = vec![0; groups.total()];
+        for (number, group) in (0u32..).zip(groups.iter()) {
+            group.iter().for_each(|&record| group_of[record as usize] = number);
+        }
+        Ok((columns, group_of))
+    })?;
+    Ok((columns.into_iter().map(|c| c.into_pyarray(py)).collect(), group_of.into_pyarray(py)))
 }
