@@ -22,7 +22,7 @@ mod tree;
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
-use self::farthest::Ends;
+use self::farthest::{Ends, Places};
 use self::groups::Groups;
 use self::nearest::{Cluster, Clusters, Range, Room, Search};
 use self::scale::Space;
@@ -55,15 +55,11 @@ pub fn swap(
     let clusters = Clusters::new(&search, &table.leaves, control)?;
     eprintln!("clusters {:?}", clock.elapsed());
     clusters.report();
-    let mut ends = Ends::new(&table.spaces, &table.codes, &table.starts);
-    eprintln!("ends {:?}", clock.elapsed());
     let mut state = State::new(&table, attributes);
     let mut room = Room::default();
-    for place in 0..table.records.len() {
-        if state.is_done(place) {
-            ends.remove(place as u32, table.tuples[place] as usize);
-        }
-    }
+    let all = Places { spaces: &table.spaces, codes: &table.codes, starts: &table.starts, tuples: &table.tuples };
+    let mut ends = Ends::new(all, |place| !state.is_done(place));
+    eprintln!("ends {:?}", clock.elapsed());
     let mut reference = table.farthest_from_all(&ends, rng)?;
     let mut told = ends.len();
     control.advance((table.records.len() - told) as u64)?;
@@ -78,7 +74,7 @@ pub fn swap(
             }
         };
         state.gather(reference, cluster, rng);
-        state.swap(reference, rng, |place| ends.remove(place, table.tuples[place as usize] as usize));
+        state.swap(reference, rng, |place| ends.remove(place));
         if (told - ends.len()) as u64 >= STEPS {
             control.advance((told - ends.len()) as u64)?;
             told = ends.len();
@@ -88,7 +84,7 @@ pub fn swap(
             ends.report();
             return Ok(state.results);
         }
-        reference = ends.draw(tuple, rng).0;
+        reference = ends.draw(tuple, rng);
     }
 }
 
@@ -136,7 +132,7 @@ impl Table {
             .collect();
         control.check()?;
         eprintln!("groups {:?}", clock.elapsed());
-        let mut tree = Tree::new(&groups, &unordered, LEAF);
+        let mut tree = Tree::new(&groups, &unordered, (0..found.len() as u32).collect(), LEAF);
         eprintln!("tree {:?}", clock.elapsed());
         control.check()?;
         let codes = unordered.iter().map(|c| tree.order.iter().map(|&t| c[t as usize]).collect()).collect();
@@ -153,7 +149,8 @@ impl Table {
         for (tuple, number) in tree.order.iter_mut().zip(0u32..) {
             *tuple = number;
         }
-        let leaves = tree.leaves();
+        let mut leaves = vec![0; found.len()];
+        tree.note_leaves(&mut leaves);
         eprintln!("table {:?}", clock.elapsed());
         Ok(Self { spaces, groups, tree, leaves, codes, starts, records, tuples })
     }
@@ -179,7 +176,7 @@ impl Table {
         let sum = |tuple: usize| -> u128 { sums.iter().zip(&self.codes).map(|(s, c)| s[c[tuple] as usize]).sum() };
         let mut largest = 0;
         let mut tied: Vec<(u32, usize)> = Vec::new();
-        for tuple in (0..self.len()).filter(|&tuple| ends.left(tuple) > 0) {
+        for tuple in (0..self.len()).filter(|&tuple| !ends.of(tuple).is_empty()) {
             let sum = sum(tuple);
             if sum > largest || tied.is_empty() {
                 largest = sum;
@@ -187,7 +184,7 @@ impl Table {
             }
             if sum == largest {
                 let before = tied.last().map_or(0, |t| t.0);
-                tied.push((before + ends.left(tuple), tuple));
+                tied.push((before + ends.of(tuple).len() as u32, tuple));
             }
         }
         let Some(&(records, _)) = tied.last() else {
@@ -196,7 +193,7 @@ impl Table {
         let nth = rng.random_range(0..records);
         let item = tied.partition_point(|t| t.0 <= nth);
         let before = if item == 0 { 0 } else { tied[item - 1].0 };
-        Ok(ends.nth_of(tied[item].1, nth - before))
+        Ok(ends.of(tied[item].1)[(nth - before) as usize])
     }
 }
 
@@ -236,8 +233,8 @@ impl<'a> State<'a> {
         }
     }
 
-    fn is_done(&self, place: usize) -> bool {
-        self.marks[place].swapped == self.all
+    fn is_done(&self, place: u32) -> bool {
+        self.marks[place as usize].swapped == self.all
     }
 
     /// Lists the members of a reference's cluster, with a fresh draw of those at its boundary.

@@ -26,11 +26,10 @@ pub(super) struct Node {
 impl Tree {
     /// Divides tuples, given by the codes of each attribute, until at most `leaf` of them are together or nothing tells
     /// them apart. A node is divided where its groups are widest.
-    pub fn new(groups: &[Groups], codes: &[Vec<u32>], leaf: usize) -> Self {
-        let tuples = codes.first().map_or(0, Vec::len);
+    pub fn new(groups: &[Groups], codes: &[Vec<u32>], tuples: Vec<u32>, leaf: usize) -> Self {
         let mut tree = Self {
-            order: (0..tuples as u32).collect(),
-            nodes: vec![Node { start: 0, end: tuples as u32, children: 0, parent: 0 }],
+            nodes: vec![Node { start: 0, end: tuples.len() as u32, children: 0, parent: 0 }],
+            order: tuples,
             groups: vec![0; groups.len()],
             attributes: groups.len(),
         };
@@ -60,15 +59,13 @@ impl Tree {
         &self.order[start as usize..end as usize]
     }
 
-    /// The leaf of each tuple.
-    pub fn leaves(&self) -> Vec<u32> {
-        let mut leaves = vec![0; self.order.len()];
+    /// Notes the leaf of each tuple.
+    pub fn note_leaves(&self, leaves: &mut [u32]) {
         for index in (0..self.nodes.len() as u32).filter(|&i| self.nodes[i as usize].children == 0) {
             for &tuple in self.tuples(index) {
                 leaves[tuple as usize] = index;
             }
         }
-        leaves
     }
 
     /// Makes the groups of a node as small as its tuples allow.
