@@ -60,7 +60,6 @@ pub(super) struct Ends<'a> {
     seats: Vec<u32>,
     open: BinaryHeap<(Distance, u32)>,
     tied: Vec<(u32, u32)>,
-    pub stats: [u64; 4],
 }
 
 impl<'a> Ends<'a> {
@@ -94,13 +93,10 @@ impl<'a> Ends<'a> {
             seats: vec![0; all.tuples.len()],
             open: BinaryHeap::new(),
             tied: Vec::new(),
-            stats: [0; 4],
         };
         ends.build();
         ends
     }
-
-    pub fn report(&self) { eprintln!("draws {} rounds {} divided {} trials {}", self.stats[0], self.stats[1], self.stats[2], self.stats[3]); }
 
     /// Gives the records that are left a new tree and new seats.
     fn build(&mut self) {
@@ -161,13 +157,11 @@ impl<'a> Ends<'a> {
         }
         let mut open = std::mem::take(&mut self.open);
         let mut tied = std::mem::take(&mut self.tied);
-        self.stats[0] += 1;
         open.clear();
         self.divide(from, 0, 0, &mut open);
         let found = loop {
             let bound = open.peek().map_or(0, |top| top.0);
             tied.clear();
-            self.stats[1] += 1;
             let mut seats = 0;
             while let Some(&(equal, item)) = open.peek() {
                 if equal < bound {
@@ -180,7 +174,6 @@ impl<'a> Ends<'a> {
             if let Some(found) = self.try_seats(from, bound, &tied, rng) {
                 break found;
             }
-            self.stats[2] += tied.len() as u64;
             for &(_, item) in &tied {
                 self.divide(from, item, bound, &mut open);
             }
@@ -199,7 +192,6 @@ impl<'a> Ends<'a> {
             None => TRIALS,
         };
         for _ in 0..trials {
-            self.stats[3] += 1;
             let nth = rng.random_range(0..seats);
             let index = tied.partition_point(|x| x.0 <= nth);
             let before = if index == 0 { 0 } else { tied[index - 1].0 };

@@ -171,7 +171,8 @@ fn halve(categories: &mut [u32], space: &Space, reach: &[Distance]) -> (usize, D
         side[cluster] = right;
         filled[usize::from(right)] += sizes[cluster];
     }
-    let mut keyed: Vec<(bool, u32)> = clusters.iter().map(|&c| side[c as usize]).zip(categories.iter().copied()).collect();
+    let mut keyed: Vec<(bool, u32)> =
+        clusters.iter().map(|&c| side[c as usize]).zip(categories.iter().copied()).collect();
     keyed.sort_unstable();
     for (category, (_, sorted)) in categories.iter_mut().zip(keyed) {
         *category = sorted;

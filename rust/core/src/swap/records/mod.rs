@@ -36,12 +36,7 @@ use crate::error::{Error, Result};
 const LEAF: usize = 64;
 
 /// Swaps the values of several attributes, record by record. Missing values stay where they are.
-pub fn swap(
-    attributes: &[Attribute<'_>],
-    k: usize,
-    rng: &mut ChaCha20Rng,
-    control: &Control,
-) -> Result<Vec<Swapped>> {
+pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, control: &Control) -> Result<Vec<Swapped>> {
     check_k(k)?;
     if attributes.len() > u64::BITS as usize {
         return Err(Error::Parameter(format!("{} columns; at most 64 can be swapped together", attributes.len())));
@@ -49,17 +44,12 @@ pub fn swap(
     let table = Table::new(attributes, control)?;
     let k = k.min(table.records.len());
     control.begin((table.len() + table.records.len()) as u64);
-    let clock = std::time::Instant::now();
     let search = Search::new(&table.spaces, &table.groups, &table.tree, &table.codes, &table.starts, k);
-    eprintln!("tables {:?}", clock.elapsed());
     let clusters = Clusters::new(&search, &table.leaves, control)?;
-    eprintln!("clusters {:?}", clock.elapsed());
-    clusters.report();
     let mut state = State::new(&table, attributes);
     let mut room = Room::default();
     let all = Places { spaces: &table.spaces, codes: &table.codes, starts: &table.starts, tuples: &table.tuples };
     let mut ends = Ends::new(all, |place| !state.is_done(place));
-    eprintln!("ends {:?}", clock.elapsed());
     let mut reference = table.farthest_from_all(&ends, rng)?;
     let mut told = ends.len();
     control.advance((table.records.len() - told) as u64)?;
@@ -80,8 +70,6 @@ pub fn swap(
             told = ends.len();
         }
         if ends.len() == 0 {
-            eprintln!("loop {:?}", clock.elapsed());
-            ends.report();
             return Ok(state.results);
         }
         reference = ends.draw(tuple, rng);
@@ -108,9 +96,7 @@ struct Table {
 
 impl Table {
     fn new(attributes: &[Attribute<'_>], control: &Control) -> Result<Self> {
-        let clock = std::time::Instant::now();
         let found = Tuples::new(attributes)?;
-        eprintln!("tuples {:?}", clock.elapsed());
         control.check()?;
         let mut counts: Vec<Vec<u64>> = attributes.iter().map(|a| vec![0; a.categories]).collect();
         for tuple in 0..found.len() {
@@ -119,7 +105,6 @@ impl Table {
             }
         }
         let spaces = scale::spaces(attributes, counts, control)?;
-        eprintln!("spaces {:?}", clock.elapsed());
         let groups: Vec<Groups> = spaces.iter().map(Groups::by_distance).collect();
         let unordered: Vec<Vec<u32>> = (0..attributes.len())
             .map(|a| {
@@ -131,9 +116,7 @@ impl Table {
             })
             .collect();
         control.check()?;
-        eprintln!("groups {:?}", clock.elapsed());
         let mut tree = Tree::new(&groups, &unordered, (0..found.len() as u32).collect(), LEAF);
-        eprintln!("tree {:?}", clock.elapsed());
         control.check()?;
         let codes = unordered.iter().map(|c| tree.order.iter().map(|&t| c[t as usize]).collect()).collect();
         let mut starts = Vec::with_capacity(found.len() + 1);
@@ -151,7 +134,6 @@ impl Table {
         }
         let mut leaves = vec![0; found.len()];
         tree.note_leaves(&mut leaves);
-        eprintln!("table {:?}", clock.elapsed());
         Ok(Self { spaces, groups, tree, leaves, codes, starts, records, tuples })
     }
 

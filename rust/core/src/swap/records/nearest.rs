@@ -280,13 +280,6 @@ impl Clusters {
         Ok(Self { chunks: chunks.collect::<Result<_>>()? })
     }
 
-    pub fn report(&self) {
-        let n: usize = self.chunks.iter().map(|c| c.clusters.len()).sum();
-        let r: usize = self.chunks.iter().map(|c| c.ranges.len()).sum();
-        let long = self.chunks.iter().flat_map(|c| &c.clusters).filter(|c| c.drawn.is_none()).count();
-        eprintln!("tuples {n} ranges {r} long {long}");
-    }
-
     /// The cluster of a tuple, if it is stored.
     #[inline]
     pub fn of(&self, tuple: usize) -> Option<Cluster<'_>> {
