@@ -234,15 +234,12 @@ impl<'a> Ends<'a> {
 
     /// First seat and number of seats of a node or tuple.
     fn seats_of(&self, item: u32) -> (u32, u32) {
-        match self.tree.nodes.get(item as usize) {
-            Some(node) => {
-                let first = self.bench[node.start as usize];
-                (first, self.bench[node.end as usize] - first)
-            }
-            None => {
-                let tuple = item as usize - self.tree.nodes.len();
-                (self.first[tuple], self.left[tuple])
-            }
+        if let Some(node) = self.tree.nodes.get(item as usize) {
+            let first = self.bench[node.start as usize];
+            (first, self.bench[node.end as usize] - first)
+        } else {
+            let tuple = item as usize - self.tree.nodes.len();
+            (self.first[tuple], self.left[tuple])
         }
     }
 

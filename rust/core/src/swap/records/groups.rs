@@ -21,7 +21,7 @@ pub(super) struct Groups {
     /// Place of each category in the order.
     pub place: Vec<u32>,
     order: Vec<u32>,
-    groups: Vec<Group>,
+    all: Vec<Group>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -91,12 +91,12 @@ impl Groups {
         for (i, &category) in (0u32..).zip(&order) {
             place[category as usize] = i;
         }
-        Self { place, order, groups }
+        Self { place, order, all: groups }
     }
 
     /// Number of groups.
     pub fn len(&self) -> usize {
-        self.groups.len()
+        self.all.len()
     }
 
     /// The smallest group inside `group` that holds the places `first` to `last`.
@@ -105,20 +105,20 @@ impl Groups {
             if first < middle && last >= middle {
                 break;
             }
-            group = self.groups[group as usize].parts + u32::from(first >= middle);
+            group = self.all[group as usize].parts + u32::from(first >= middle);
         }
         group
     }
 
     /// The place at which a group is divided in two, if it is.
     pub fn middle(&self, group: u32) -> Option<u32> {
-        let parts = self.groups[group as usize].parts;
-        (parts > 0).then(|| self.groups[parts as usize].end)
+        let parts = self.all[group as usize].parts;
+        (parts > 0).then(|| self.all[parts as usize].end)
     }
 
     /// How much the categories of a group differ.
     pub fn width(&self, group: u32) -> Distance {
-        self.groups[group as usize].width
+        self.all[group as usize].width
     }
 
     /// A number for each category and group, category after category: `of` the distance to each member, `joined`.
@@ -132,7 +132,7 @@ impl Groups {
         table.par_chunks_mut(self.len()).enumerate().for_each(|(category, out)| {
             let row = space.row(category as u32);
             // Parts come after their whole.
-            for (index, group) in self.groups.iter().enumerate().rev() {
+            for (index, group) in self.all.iter().enumerate().rev() {
                 out[index] = if group.parts > 0 {
                     join(out[group.parts as usize], out[group.parts as usize + 1])
                 } else {

@@ -17,6 +17,8 @@ mod farthest;
 mod groups;
 mod nearest;
 mod scale;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use rand::RngExt;
@@ -41,28 +43,24 @@ pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, contr
     if attributes.len() > u64::BITS as usize {
         return Err(Error::Parameter(format!("{} columns; at most 64 can be swapped together", attributes.len())));
     }
-    let table = Table::new(attributes, control)?;
+    let table = Table::new(attributes, LEAF, control)?;
     let k = k.min(table.records.len());
     control.begin((table.len() + table.records.len()) as u64);
-    let search = Search::new(&table.spaces, &table.groups, &table.tree, &table.codes, &table.starts, k);
+    let search = table.search(k);
     let clusters = Clusters::new(&search, &table.leaves, control)?;
     let mut state = State::new(&table, attributes);
     let mut room = Room::default();
-    let all = Places { spaces: &table.spaces, codes: &table.codes, starts: &table.starts, tuples: &table.tuples };
-    let mut ends = Ends::new(all, |place| !state.is_done(place));
+    let mut ends = Ends::new(table.places(), |place| !state.is_done(place));
     let mut reference = table.farthest_from_all(&ends, rng)?;
     let mut told = ends.len();
     control.advance((table.records.len() - told) as u64)?;
     loop {
         let tuple = table.tuples[reference as usize] as usize;
         control.check()?;
-        let cluster = match clusters.of(tuple) {
-            Some(cluster) => cluster,
-            None => {
-                search.cluster(tuple, table.leaves[tuple], &mut room);
-                room.cluster()
-            }
-        };
+        let cluster = clusters.of(tuple).unwrap_or_else(|| {
+            search.cluster(tuple, table.leaves[tuple], &mut room);
+            room.cluster()
+        });
         state.gather(reference, cluster, rng);
         state.swap(reference, rng, |place| ends.remove(place));
         if (told - ends.len()) as u64 >= STEPS {
@@ -95,7 +93,7 @@ struct Table {
 }
 
 impl Table {
-    fn new(attributes: &[Attribute<'_>], control: &Control) -> Result<Self> {
+    fn new(attributes: &[Attribute<'_>], leaf: usize, control: &Control) -> Result<Self> {
         let found = Tuples::new(attributes)?;
         control.check()?;
         let mut counts: Vec<Vec<u64>> = attributes.iter().map(|a| vec![0; a.categories]).collect();
@@ -116,7 +114,7 @@ impl Table {
             })
             .collect();
         control.check()?;
-        let mut tree = Tree::new(&groups, &unordered, (0..found.len() as u32).collect(), LEAF);
+        let mut tree = Tree::new(&groups, &unordered, (0..found.len() as u32).collect(), leaf);
         control.check()?;
         let codes = unordered.iter().map(|c| tree.order.iter().map(|&t| c[t as usize]).collect()).collect();
         let mut starts = Vec::with_capacity(found.len() + 1);
@@ -140,6 +138,15 @@ impl Table {
     /// Number of distinct tuples.
     fn len(&self) -> usize {
         self.leaves.len()
+    }
+
+    /// A search for the `k` nearest records.
+    fn search(&self, k: usize) -> Search<'_> {
+        Search::new(&self.spaces, &self.groups, &self.tree, &self.codes, &self.starts, k)
+    }
+
+    fn places(&self) -> Places<'_> {
+        Places { spaces: &self.spaces, codes: &self.codes, starts: &self.starts, tuples: &self.tuples }
     }
 
     /// Draws one of the records, not done, with the largest sum of distances to all records.

@@ -22,7 +22,7 @@ const STORED: usize = 512;
 pub(super) type Range = (u32, u32);
 
 /// The cluster of a tuple.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cluster<'a> {
     /// Places of records that always belong to it; the reference itself may be among them.
     pub inside: &'a [Range],
@@ -53,7 +53,8 @@ pub(super) struct Search<'a> {
 pub(super) struct Room<'a> {
     rows: Vec<&'a [Distance]>,
     bounds: Vec<&'a [(Distance, Distance)]>,
-    stack: Vec<u32>,
+    /// Nodes to look at, with the bounds of their distances.
+    stack: Vec<((Distance, Distance), u32)>,
     distances: Vec<Distance>,
     /// Distance, first place and end of what has been found.
     found: Vec<(Distance, u32, u32)>,
@@ -154,11 +155,11 @@ impl<'a> Search<'a> {
         self.finish(room);
     }
 
-    /// Searches a node and all below it.
+    /// Searches a node and all below it, nearer parts first.
     fn below(&self, node: u32, room: &mut Room<'a>) {
-        room.stack.push(node);
-        while let Some(index) = room.stack.pop() {
-            let (least, most) = self.bound(index, room);
+        let bounds = self.bound(node, room);
+        room.stack.push((bounds, node));
+        while let Some(((least, most), index)) = room.stack.pop() {
             if least > room.nearest.limit {
                 continue;
             }
@@ -170,8 +171,9 @@ impl<'a> Search<'a> {
             } else if node.children == 0 {
                 self.scan(index, room);
             } else {
-                room.stack.push(node.children);
-                room.stack.push(node.children + 1);
+                let children = [node.children, node.children + 1].map(|child| (self.bound(child, room), child));
+                let nearer = usize::from(children[1].0 < children[0].0);
+                room.stack.extend([children[1 - nearer], children[nearer]]);
             }
         }
     }
