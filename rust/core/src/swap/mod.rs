@@ -8,6 +8,7 @@
 
 pub mod dynamic;
 pub mod ranked;
+pub mod records;
 pub mod tuples;
 
 use crate::error::{Error, Result};

@@ -1,0 +1,307 @@
+//! Semantic rank swapping of whole records (SRS-3), on distinct tuples.
+//!
+//! The distance of two records is the mean of the distances of their values, all of them the original ones. Around each
+//! reference a cluster of the `k` nearest records is built, swapped or not, ties at its boundary at random; each value
+//! of the reference that is not yet swapped changes places with an unswapped one of the same attribute in that one
+//! cluster. A record is done when all its values are swapped; the next reference is the farthest that is not done.
+//!
+//! - [`scale`]: distances as whole numbers, so that ties are exact.
+//! - [`groups`], [`tree`]: search trees over the distinct tuples, from matrices of distances alone.
+//! - [`nearest`]: clusters, which depend on the tuple only, in parallel and before anything is swapped.
+//! - [`farthest`]: the next reference, among the records that are left.
+//!
+//! Clusters and far ends are exact, and all draws are made in one sequence: the result has the law of the algorithm
+//! carried out record by record, and does not depend on the number of threads.
+
+mod farthest;
+mod groups;
+mod nearest;
+mod scale;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use rand::RngExt;
+use rand_chacha::ChaCha20Rng;
+
+use self::farthest::{Ends, Places};
+use self::groups::Groups;
+use self::nearest::{Cluster, Clusters, Range, Room, Search};
+use self::scale::Space;
+use self::tree::Tree;
+use super::tuples::{Attribute, Tuples};
+use super::{STEPS, Swapped, check_k};
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+/// Tuples in a leaf of the tree of nearest ones.
+const LEAF: usize = 64;
+
+/// Swaps the values of several attributes, record by record. Missing values stay where they are.
+pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, control: &Control) -> Result<Vec<Swapped>> {
+    check_k(k)?;
+    if attributes.len() > u64::BITS as usize {
+        return Err(Error::Parameter(format!("{} columns; at most 64 can be swapped together", attributes.len())));
+    }
+    let table = Table::new(attributes, LEAF, control)?;
+    let k = k.min(table.records.len());
+    control.begin((table.len() + table.records.len()) as u64);
+    let search = table.search(k);
+    let clusters = Clusters::new(&search, &table.leaves, control)?;
+    let mut state = State::new(&table, attributes);
+    let mut room = Room::default();
+    let mut ends = Ends::new(table.places(), |place| !state.is_done(place));
+    let mut reference = table.farthest_from_all(&ends, rng)?;
+    let mut told = ends.len();
+    control.advance((table.records.len() - told) as u64)?;
+    loop {
+        let tuple = table.tuples[reference as usize] as usize;
+        control.check()?;
+        let cluster = clusters.of(tuple).unwrap_or_else(|| {
+            search.cluster(tuple, table.leaves[tuple], &mut room);
+            room.cluster()
+        });
+        state.gather(reference, cluster, rng);
+        state.swap(reference, rng, |place| ends.remove(place));
+        if (told - ends.len()) as u64 >= STEPS {
+            control.advance((told - ends.len()) as u64)?;
+            told = ends.len();
+        }
+        if ends.len() == 0 {
+            return Ok(state.results);
+        }
+        reference = ends.draw(tuple, rng);
+    }
+}
+
+/// The distinct tuples, in an order that puts near ones together, and their records in the same order: a record is
+/// known by its *place* there.
+struct Table {
+    spaces: Vec<Space>,
+    groups: Vec<Groups>,
+    tree: Tree,
+    /// Leaf of each tuple.
+    leaves: Vec<u32>,
+    /// Categories of the tuples, by attribute.
+    codes: Vec<Vec<u32>>,
+    /// Place of the first record of each tuple, and the number of records.
+    starts: Vec<u32>,
+    /// The record at each place,
+    records: Vec<u32>,
+    /// and its tuple.
+    tuples: Vec<u32>,
+}
+
+impl Table {
+    fn new(attributes: &[Attribute<'_>], leaf: usize, control: &Control) -> Result<Self> {
+        let found = Tuples::new(attributes)?;
+        control.check()?;
+        let mut counts: Vec<Vec<u64>> = attributes.iter().map(|a| vec![0; a.categories]).collect();
+        for tuple in 0..found.len() {
+            for (counts, &code) in counts.iter_mut().zip(found.codes(tuple)) {
+                counts[code as usize] += found.records(tuple).len() as u64;
+            }
+        }
+        let spaces = scale::spaces(attributes, counts, control)?;
+        let groups: Vec<Groups> = spaces.iter().map(Groups::by_distance).collect();
+        let unordered: Vec<Vec<u32>> = (0..attributes.len())
+            .map(|a| {
+                let mut renumbered = vec![0; attributes[a].categories];
+                for (category, &code) in (0u32..).zip(&spaces[a].codes) {
+                    renumbered[code as usize] = category;
+                }
+                (0..found.len()).map(|tuple| renumbered[found.codes(tuple)[a] as usize]).collect()
+            })
+            .collect();
+        control.check()?;
+        let mut tree = Tree::new(&groups, &unordered, (0..found.len() as u32).collect(), leaf);
+        control.check()?;
+        let codes = unordered.iter().map(|c| tree.order.iter().map(|&t| c[t as usize]).collect()).collect();
+        let mut starts = Vec::with_capacity(found.len() + 1);
+        let mut records = Vec::with_capacity(found.total());
+        let mut tuples = Vec::with_capacity(found.total());
+        starts.push(0);
+        for (tuple, &old) in (0u32..).zip(&tree.order) {
+            records.extend_from_slice(found.records(old as usize));
+            starts.push(records.len() as u32);
+            tuples.resize(records.len(), tuple);
+        }
+        // From here on tuples are numbered as the tree orders them.
+        for (tuple, number) in tree.order.iter_mut().zip(0u32..) {
+            *tuple = number;
+        }
+        let mut leaves = vec![0; found.len()];
+        tree.note_leaves(&mut leaves);
+        Ok(Self { spaces, groups, tree, leaves, codes, starts, records, tuples })
+    }
+
+    /// Number of distinct tuples.
+    fn len(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// A search for the `k` nearest records.
+    fn search(&self, k: usize) -> Search<'_> {
+        Search::new(&self.spaces, &self.groups, &self.tree, &self.codes, &self.starts, k)
+    }
+
+    fn places(&self) -> Places<'_> {
+        Places { spaces: &self.spaces, codes: &self.codes, starts: &self.starts, tuples: &self.tuples }
+    }
+
+    /// Draws one of the records, not done, with the largest sum of distances to all records.
+    fn farthest_from_all(&self, ends: &Ends<'_>, rng: &mut ChaCha20Rng) -> Result<u32> {
+        let sums: Vec<Vec<u128>> = self
+            .spaces
+            .iter()
+            .map(|space| {
+                let sum = |category| {
+                    let cells = space.row(category).iter().zip(&space.counts);
+                    cells.map(|(&x, &n)| u128::from(x) * u128::from(n)).sum()
+                };
+                (0..space.len() as u32).map(sum).collect()
+            })
+            .collect();
+        let sum = |tuple: usize| -> u128 { sums.iter().zip(&self.codes).map(|(s, c)| s[c[tuple] as usize]).sum() };
+        let mut largest = 0;
+        let mut tied: Vec<(u32, usize)> = Vec::new();
+        for tuple in (0..self.len()).filter(|&tuple| !ends.of(tuple).is_empty()) {
+            let sum = sum(tuple);
+            if sum > largest || tied.is_empty() {
+                largest = sum;
+                tied.clear();
+            }
+            if sum == largest {
+                let before = tied.last().map_or(0, |t| t.0);
+                tied.push((before + ends.of(tuple).len() as u32, tuple));
+            }
+        }
+        let Some(&(records, _)) = tied.last() else {
+            return Err(Error::Parameter("the columns have no value".into()));
+        };
+        let nth = rng.random_range(0..records);
+        let item = tied.partition_point(|t| t.0 <= nth);
+        let before = if item == 0 { 0 } else { tied[item - 1].0 };
+        Ok(ends.of(tied[item].1)[(nth - before) as usize])
+    }
+}
+
+/// Which values are swapped, and the members of the current cluster.
+struct State<'a> {
+    table: &'a Table,
+    marks: Vec<Mark>,
+    /// A bit for each attribute.
+    all: u64,
+    /// References so far.
+    steps: u32,
+    members: Vec<u32>,
+    results: Vec<Swapped>,
+}
+
+#[derive(Clone, Copy)]
+struct Mark {
+    /// Attributes whose value is swapped.
+    swapped: u64,
+    /// The last reference for which the record was drawn.
+    drawn: u32,
+}
+
+impl<'a> State<'a> {
+    fn new(table: &'a Table, attributes: &[Attribute<'_>]) -> Self {
+        let missing = |record: u32| {
+            let each = attributes.iter().enumerate();
+            each.fold(0, |bits, (i, a)| bits | u64::from(Some(a.codes[record as usize]) == a.missing) << i)
+        };
+        Self {
+            table,
+            marks: table.records.iter().map(|&record| Mark { swapped: missing(record), drawn: 0 }).collect(),
+            all: u64::MAX >> (u64::BITS as usize - attributes.len()),
+            steps: 0,
+            members: Vec::new(),
+            results: attributes.iter().map(|a| Swapped::new(a.codes)).collect(),
+        }
+    }
+
+    fn is_done(&self, place: u32) -> bool {
+        self.marks[place as usize].swapped == self.all
+    }
+
+    /// Lists the members of a reference's cluster, with a fresh draw of those at its boundary.
+    fn gather(&mut self, reference: u32, cluster: Cluster<'_>, rng: &mut ChaCha20Rng) {
+        self.members.clear();
+        self.members.extend(places(cluster.inside).filter(|&place| place != reference));
+        if cluster.drawn == 0 {
+            return;
+        }
+        let boundary = cluster.boundary.last().map_or(0, |r| r.1);
+        if boundary as usize <= 2 * cluster.drawn {
+            let inside = self.members.len();
+            self.members.extend(places(cluster.boundary).filter(|&place| place != reference));
+            for chosen in inside..inside + cluster.drawn {
+                let other = rng.random_range(chosen..self.members.len());
+                self.members.swap(chosen, other);
+            }
+            self.members.truncate(inside + cluster.drawn);
+            return;
+        }
+        self.steps += 1;
+        self.marks[reference as usize].drawn = self.steps;
+        for _ in 0..cluster.drawn {
+            loop {
+                let place = nth(cluster.boundary, rng.random_range(0..boundary));
+                let mark = &mut self.marks[place as usize].drawn;
+                if *mark != self.steps {
+                    *mark = self.steps;
+                    self.members.push(place);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Swaps the reference's values with those of members; calls `done` for every record that has none left.
+    fn swap(&mut self, reference: u32, rng: &mut ChaCha20Rng, mut done: impl FnMut(u32)) {
+        let open = self.all & !self.marks[reference as usize].swapped;
+        for (attribute, result) in self.results.iter_mut().enumerate().filter(|(a, _)| open >> a & 1 == 1) {
+            let bit = 1 << attribute;
+            let marks = &self.marks;
+            let is_candidate = |&&place: &&u32| marks[place as usize].swapped & bit == 0;
+            let candidates = self.members.iter().filter(is_candidate).count();
+            result.count(candidates);
+            if candidates == 0 {
+                continue;
+            }
+            let nth = rng.random_range(0..candidates);
+            let Some(&partner) = self.members.iter().filter(is_candidate).nth(nth) else { continue };
+            let category = |place: u32| {
+                let tuple = self.table.tuples[place as usize] as usize;
+                self.table.spaces[attribute].codes[self.table.codes[attribute][tuple] as usize]
+            };
+            result.codes[self.table.records[reference as usize] as usize] = category(partner);
+            result.codes[self.table.records[partner as usize] as usize] = category(reference);
+            self.marks[partner as usize].swapped |= bit;
+            if self.marks[partner as usize].swapped == self.all {
+                done(partner);
+            }
+        }
+        self.marks[reference as usize].swapped = self.all;
+        done(reference);
+    }
+}
+
+/// The places of ranges.
+fn places(ranges: &[Range]) -> impl Iterator<Item = u32> {
+    let mut before = 0;
+    ranges.iter().flat_map(move |&(start, all)| {
+        let records = all - before;
+        before = all;
+        start..start + records
+    })
+}
+
+/// The `nth` place of ranges.
+fn nth(ranges: &[Range], nth: u32) -> u32 {
+    let index = ranges.partition_point(|r| r.1 <= nth);
+    let before = if index == 0 { 0 } else { ranges[index - 1].1 };
+    ranges[index].0 + (nth - before)
+}

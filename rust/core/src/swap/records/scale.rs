@@ -1,0 +1,196 @@
+//! Distances as whole numbers, so that sums over attributes are exact and equal sums are equal numbers.
+//!
+//! Distances such as Wu–Palmer's or path lengths are fractions with small denominators: all are multiplied by the least
+//! common multiple of these. Where some distance is no such fraction (logarithmic measures, measured distances), or the
+//! multiple is too large, all are rounded to a grid of 2^-48 of the largest sum: a sum then does not depend on the order
+//! of the attributes, but sums that are equal only by an identity between logarithms may differ in the last digit, as
+//! they would in floating point.
+
+use rayon::prelude::*;
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::swap::tuples::Attribute;
+
+/// A distance between categories, or a sum of such over the attributes, in a unit common to all attributes.
+pub(super) type Distance = u64;
+
+/// Largest denominator that is recognised. Larger ones would make accidental fractions of arbitrary numbers.
+const DENOMINATOR: u64 = 4096;
+/// How far a distance may be from the fraction it stands for, relative to the larger of it and 1.
+const TOLERANCE: f64 = 1e-14;
+/// Sums of distances stay below this.
+const LARGEST: f64 = (1u64 << 62) as f64;
+/// Steps of the grid that the largest sum has where distances are no fractions.
+const GRID: f64 = (1u64 << 48) as f64;
+
+/// The categories of an attribute that occur, numbered anew without gaps, and their distances.
+#[derive(Debug)]
+pub(super) struct Space {
+    distances: Vec<Distance>,
+    /// Records of each category.
+    pub counts: Vec<u64>,
+    /// The code that each category had.
+    pub codes: Vec<u32>,
+}
+
+impl Space {
+    /// Number of categories.
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Distances from one category to all.
+    #[inline]
+    pub fn row(&self, category: u32) -> &[Distance] {
+        &self.distances[category as usize * self.len()..][..self.len()]
+    }
+
+    /// Whether different categories lie at distance 0.
+    pub fn has_twins(&self) -> bool {
+        (0..self.len()).any(|a| self.row(a as u32).iter().enumerate().any(|(b, &x)| x == 0 && a != b))
+    }
+}
+
+/// The spaces of all attributes, in a common unit, given how many records each category has.
+pub(super) fn spaces(attributes: &[Attribute<'_>], counts: Vec<Vec<u64>>, control: &Control) -> Result<Vec<Space>> {
+    let present: Vec<Vec<u32>> = counts
+        .iter()
+        .map(|counts| (0..counts.len() as u32).filter(|&code| counts[code as usize] > 0).collect())
+        .collect();
+    let mut levels = Vec::new();
+    let mut largest_sum = 0.0;
+    for (attribute, codes) in attributes.iter().zip(&present) {
+        let found = distinct(attribute, codes, control)?;
+        largest_sum += found.last().copied().unwrap_or(0.0);
+        levels.extend(found);
+    }
+    let scale = common_multiple(&levels, largest_sum).unwrap_or(GRID / f64::max(largest_sum, f64::MIN_POSITIVE));
+    let mut spaces = Vec::with_capacity(attributes.len());
+    for ((attribute, codes), counts) in attributes.iter().zip(present).zip(counts) {
+        let mut distances = vec![0; codes.len() * codes.len()];
+        distances.par_chunks_mut(codes.len().max(1)).zip(&codes).try_for_each(|(scaled, &code)| {
+            let row = attribute.row(code);
+            for (cell, &other) in scaled.iter_mut().zip(&codes) {
+                *cell = (row[other as usize] * scale).round() as Distance;
+            }
+            control.check()
+        })?;
+        let counts = codes.iter().map(|&code| counts[code as usize]).collect();
+        spaces.push(Space { distances, counts, codes });
+    }
+    Ok(spaces)
+}
+
+/// The distinct distances between some categories, ascending.
+fn distinct(attribute: &Attribute<'_>, codes: &[u32], control: &Control) -> Result<Vec<f64>> {
+    let rows = codes.par_iter().map(|&code| {
+        control.check()?;
+        let row = attribute.row(code);
+        let mut levels: Vec<f64> = codes.iter().map(|&other| row[other as usize]).collect();
+        if let Some(wrong) = levels.iter().find(|x| !x.is_finite() || **x < 0.0) {
+            return Err(Error::Parameter(format!("a distance of {wrong} between categories")));
+        }
+        sort(&mut levels);
+        Ok(levels)
+    });
+    rows.try_reduce(Vec::new, |mut a, mut b| {
+        a.append(&mut b);
+        sort(&mut a);
+        Ok(a)
+    })
+}
+
+fn sort(levels: &mut Vec<f64>) {
+    levels.sort_unstable_by(f64::total_cmp);
+    levels.dedup();
+}
+
+/// A number by which all levels become whole, if they are fractions and sums stay small enough.
+fn common_multiple(levels: &[f64], largest_sum: f64) -> Option<f64> {
+    let mut multiple = 1u64;
+    for &level in levels {
+        let q = denominator(level)?;
+        multiple = (multiple / gcd(multiple, q)).checked_mul(q)?;
+        if multiple as f64 * largest_sum >= LARGEST {
+            return None;
+        }
+    }
+    // Rounding puts right what the level and the product lost only while a unit is more than they lost.
+    (multiple as f64 * largest_sum * TOLERANCE < 0.25).then_some(multiple as f64)
+}
+
+/// The denominator of the simplest fraction that a number stands for, by continued fractions.
+fn denominator(x: f64) -> Option<u64> {
+    let tolerance = TOLERANCE * x.max(1.0);
+    let (mut before, mut q) = (0u64, 1u64);
+    let mut rest = x;
+    loop {
+        if ((x * q as f64).round() / q as f64 - x).abs() <= tolerance {
+            return Some(q);
+        }
+        rest = 1.0 / (rest - rest.floor());
+        if !rest.is_finite() || rest >= DENOMINATOR as f64 {
+            return None;
+        }
+        (before, q) = (q, rest as u64 * q + before);
+        if q > DENOMINATOR {
+            return None;
+        }
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scaled(matrices: &[Vec<f64>]) -> Vec<Space> {
+        let codes: Vec<Vec<u32>> = matrices.iter().map(|m| (0..m.len().isqrt() as u32).collect()).collect();
+        let attributes: Vec<Attribute<'_>> = matrices
+            .iter()
+            .zip(&codes)
+            .map(|(distances, codes)| Attribute { codes, distances, categories: codes.len(), missing: None })
+            .collect();
+        let counts = codes.iter().map(|c| vec![1; c.len()]).collect();
+        spaces(&attributes, counts, &Control::new()).unwrap()
+    }
+
+    #[test]
+    fn fractions_become_whole() {
+        let first = [0.0, 1.0 / 3.0, 1.0 / 3.0, 0.0].to_vec();
+        let second = [0.0, 3.0 / 11.0, 1.0 / 6.0, 3.0 / 11.0, 0.0, 0.5, 1.0 / 6.0, 0.5, 0.0].to_vec();
+        let found = scaled(&[first, second]);
+        assert_eq!(found[0].row(0), [0, 22]);
+        assert_eq!(found[1].row(0), [0, 18, 11]);
+        assert_eq!(found[0].row(0)[1] + found[1].row(0)[2], found[1].row(1)[2]);
+    }
+
+    #[test]
+    fn every_small_fraction_is_recognised() {
+        for q in 1..200u64 {
+            for p in 0..3 * q {
+                let found = denominator(p as f64 / q as f64);
+                assert_eq!(found, Some(q / gcd(p, q)), "{p}/{q}");
+            }
+        }
+        assert_eq!(denominator(std::f64::consts::LN_2), None);
+    }
+
+    #[test]
+    fn other_numbers_keep_their_order() {
+        let x = std::f64::consts::LN_2;
+        let found = scaled(&[[0.0, x, x, 0.0].to_vec(), [0.0, x * (1.0 + 1e-9), x * (1.0 + 1e-9), 0.0].to_vec()]);
+        assert!(found[0].row(0)[1] < found[1].row(0)[1]);
+    }
+
+    #[test]
+    fn impossible_distances_are_refused() {
+        let distances = [0.0, f64::NAN, f64::NAN, 0.0];
+        let attribute = Attribute { codes: &[0, 1], distances: &distances, categories: 2, missing: None };
+        assert!(spaces(&[attribute], vec![vec![1, 1]], &Control::new()).is_err());
+    }
+}
