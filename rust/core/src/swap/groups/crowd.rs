@@ -51,13 +51,14 @@ struct Change {
 }
 
 impl Crowd {
-    /// Groups of tuples, one after another, of the given sizes.
+    /// Groups of tuples, one after another, of the given sizes. The weights are those of attributes, beside the costs' own.
     pub(super) fn new(
         members: &[u32],
         sizes: &[u32],
         k: usize,
         tuples: &Tuples,
         costs: &Costs,
+        weights: &[f32],
         rng: &mut ChaCha20Rng,
     ) -> Self {
         let mut crowd = Self {
@@ -88,18 +89,18 @@ impl Crowd {
             crowd.group.resize(crowd.tuple.len(), g);
             crowd.active.push((first..crowd.tuple.len()).collect());
         }
-        crowd.measure(tuples, costs);
+        crowd.measure(tuples, costs, weights);
         crowd
     }
 
     /// Works out all costs.
-    fn measure(&mut self, tuples: &Tuples, costs: &Costs) {
+    fn measure(&mut self, tuples: &Tuples, costs: &Costs, weights: &[f32]) {
         let n = self.tuple.len();
         self.between = vec![0.0; n * n];
         self.to_group = vec![0.0; n * self.size.len()];
         let mut column = vec![0; n];
         let (mut codes, mut counts) = (Vec::new(), Vec::new());
-        for attribute in 0..costs.attributes() {
+        for (attribute, &weight) in weights.iter().enumerate() {
             let code = |&tuple: &u32| tuples.codes(tuple as usize)[attribute];
             for (code_of, tuple) in column.iter_mut().zip(&self.tuple) {
                 *code_of = code(tuple);
@@ -107,7 +108,7 @@ impl Crowd {
             for i in 1..n {
                 let row = costs.row(attribute, column[i]);
                 for (sum, &code) in self.between[i * n..][..i].iter_mut().zip(&column) {
-                    *sum += row[code as usize];
+                    *sum += weight * row[code as usize];
                 }
             }
             for (resting, to_group) in self.resting.iter().zip(self.to_group.chunks_mut(n)) {
@@ -116,7 +117,8 @@ impl Crowd {
                 tally(&mut codes, &mut counts);
                 for (sum, &own) in to_group.iter_mut().zip(&column) {
                     let row = costs.row(attribute, own);
-                    *sum += counts.iter().map(|&(code, count)| count as f32 * row[code as usize]).sum::<f32>();
+                    let others = counts.iter().map(|&(code, count)| count as f32 * row[code as usize]);
+                    *sum += weight * others.sum::<f32>();
                 }
             }
         }

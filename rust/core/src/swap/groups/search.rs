@@ -25,6 +25,9 @@ const ROUNDS: usize = 8;
 /// First temperature of annealing, as a share of the cost per tuple.
 const HEAT: f64 = 0.3;
 
+/// Times that attributes are balanced in annealing.
+const BALANCINGS: u32 = 10;
+
 /// Groups whose costs are summed up by themselves.
 const BLOCK: usize = 1 << 10;
 
@@ -90,24 +93,29 @@ impl Search<'_> {
     pub(super) fn improve(&self, partition: &mut Partition, annealing: u32, descent: u32) -> Result<()> {
         if annealing > 0 {
             let before = partition.clone();
-            let cost = self.cost(partition);
+            let mut by_attribute = self.cost_by_attribute(partition);
+            let cost: f64 = by_attribute.iter().sum();
             let heat = HEAT * cost / partition.members.len().max(1) as f64;
             for pass in 0..annealing {
+                if pass > 0 && pass % (annealing / BALANCINGS).max(1) == 0 {
+                    by_attribute = self.cost_by_attribute(partition);
+                }
                 let left = 1.0 - f64::from(pass) / f64::from(annealing);
-                self.pass(partition, pass, (heat * left * left) as f32)?;
+                self.pass(partition, pass, (heat * left * left) as f32, &balance(&by_attribute))?;
             }
             // Few passes may leave it warmer than it was.
-            if self.cost(partition) > cost {
+            if self.cost_by_attribute(partition).iter().sum::<f64>() > cost {
                 *partition = before;
             }
         }
-        (0..descent).try_for_each(|pass| self.pass(partition, annealing + pass, 0.0))?;
+        let even = vec![1.0; self.costs.attributes()];
+        (0..descent).try_for_each(|pass| self.pass(partition, annealing + pass, 0.0, &even))?;
         partition.settle();
         Ok(())
     }
 
     /// One pass: groups in a new order, cut into crowds, each searched by itself.
-    fn pass(&self, partition: &mut Partition, pass: u32, temperature: f32) -> Result<()> {
+    fn pass(&self, partition: &mut Partition, pass: u32, temperature: f32, weights: &[f32]) -> Result<()> {
         self.arrange(partition, pass);
         let (mut members, mut sizes) = (&mut partition.members[..], &mut partition.sizes[..]);
         let mut crowds = Vec::new();
@@ -120,7 +128,7 @@ impl Search<'_> {
         }
         crowds.into_par_iter().enumerate().try_for_each(|(number, (members, sizes))| {
             let mut rng = self.streams.generator(PASSES + pass, number as u32);
-            let mut crowd = Crowd::new(members, sizes, self.k, self.tuples, self.costs, &mut rng);
+            let mut crowd = Crowd::new(members, sizes, self.k, self.tuples, self.costs, weights, &mut rng);
             if temperature > 0.0 {
                 crowd.anneal(ROUNDS, temperature, &mut rng);
             } else {
@@ -167,23 +175,34 @@ impl Search<'_> {
         partition.sizes = places.iter().map(|p| p.size).collect();
     }
 
-    /// Sum of what the groups cost.
-    pub(super) fn cost(&self, partition: &Partition) -> f64 {
+    /// Sum of what the groups cost, for each attribute.
+    pub(super) fn cost_by_attribute(&self, partition: &Partition) -> Vec<f64> {
         let groups: Vec<&[u32]> = partition.groups().collect();
-        let of_block = |block: &[&[u32]]| block.iter().map(|group| self.group_cost(group)).sum::<f64>();
-        let sums: Vec<f64> = groups.par_chunks(BLOCK).map(of_block).collect();
-        sums.iter().sum()
-    }
-
-    fn group_cost(&self, group: &[u32]) -> f64 {
-        let mut counts = Vec::new();
-        let of_attribute = |attribute| {
-            let mut codes: Vec<u32> = group.iter().map(|&t| self.tuples.codes(t as usize)[attribute]).collect();
-            tally(&mut codes, &mut counts);
-            pair_sum(&counts, |a, b| f64::from(self.costs.row(attribute, a)[b as usize]))
+        let of_block = |attribute: usize, block: &[&[u32]]| {
+            let (mut codes, mut counts) = (Vec::new(), Vec::new());
+            let of_group = |group: &&[u32]| {
+                codes.clear();
+                codes.extend(group.iter().map(|&tuple| self.tuples.codes(tuple as usize)[attribute]));
+                tally(&mut codes, &mut counts);
+                let sum = pair_sum(&counts, |a, b| f64::from(self.costs.row(attribute, a)[b as usize]));
+                sum / group.len() as f64
+            };
+            block.iter().map(of_group).sum::<f64>()
         };
-        (0..self.costs.attributes()).map(of_attribute).sum::<f64>() / group.len() as f64
+        let of_attribute = |attribute| {
+            let sums: Vec<f64> = groups.par_chunks(BLOCK).map(|block| of_block(attribute, block)).collect();
+            sums.iter().sum()
+        };
+        (0..self.costs.attributes()).map(of_attribute).collect()
     }
+}
+
+/// Weights that hold back attributes which the groups serve better than others. Many partitions cost nearly the same and
+/// differ in who pays, so gentle weights do: fourth roots.
+fn balance(costs: &[f64]) -> Vec<f32> {
+    let positive = costs.iter().filter(|&&cost| cost > 0.0).count().max(1);
+    let mean = costs.iter().sum::<f64>() / positive as f64;
+    costs.iter().map(|&cost| if cost > 0.0 { (cost / mean).sqrt().sqrt() as f32 } else { 1.0 }).collect()
 }
 
 /// Number of groups and of members in the first crowd. The last crowd takes what would be too little for one more.
