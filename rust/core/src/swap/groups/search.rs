@@ -17,7 +17,7 @@ use crate::rng::Streams;
 use crate::swap::tuples::Tuples;
 
 /// Members and groups in a crowd, at least.
-const CROWD: (usize, usize) = (96, 4);
+const CROWD: (usize, usize) = (96, 5);
 
 /// Rounds of annealing in a crowd before groups are mixed again.
 const ROUNDS: usize = 8;
@@ -198,11 +198,11 @@ impl Search<'_> {
 }
 
 /// Weights that hold back attributes which the groups serve better than others. Many partitions cost nearly the same and
-/// differ in who pays, so gentle weights do: fourth roots.
+/// differ in who pays, so gentle weights do.
 fn balance(costs: &[f64]) -> Vec<f32> {
     let positive = costs.iter().filter(|&&cost| cost > 0.0).count().max(1);
     let mean = costs.iter().sum::<f64>() / positive as f64;
-    costs.iter().map(|&cost| if cost > 0.0 { (cost / mean).sqrt().sqrt() as f32 } else { 1.0 }).collect()
+    costs.iter().map(|&cost| if cost > 0.0 { (cost / mean).sqrt() as f32 } else { 1.0 }).collect()
 }
 
 /// Number of groups and of members in the first crowd. The last crowd takes what would be too little for one more.
