@@ -25,15 +25,22 @@ pub(super) struct Crowd {
     whole: bool,
     /// Tuple of each active member.
     tuple: Vec<u32>,
+    /// Tuples of the resting members of each group.
+    resting: Vec<Vec<u32>>,
+    /// Costs between active members, row after row.
+    between: Vec<f32>,
+    state: State,
+}
+
+/// Who is in which group at the moment, and what that means.
+#[derive(Clone)]
+struct State {
     /// Group of each active member.
     group: Vec<usize>,
     /// Active members of each group.
     active: Vec<Vec<usize>>,
-    /// Tuples of the resting members of each group.
-    resting: Vec<Vec<u32>>,
+    /// All members of each group.
     size: Vec<usize>,
-    /// Costs between active members, row after row.
-    between: Vec<f32>,
     /// Sum of the costs between all of a group and each active member, group after group.
     to_group: Vec<f32>,
     /// Sum of the costs between all ordered pairs of a group; not known, nor needed, where some rest.
@@ -61,34 +68,28 @@ impl Crowd {
         weights: &[f32],
         rng: &mut ChaCha20Rng,
     ) -> Self {
-        let mut crowd = Self {
-            k,
-            whole: members.len() <= ACTIVE,
-            tuple: Vec::with_capacity(members.len().min(ACTIVE)),
-            group: Vec::with_capacity(members.len().min(ACTIVE)),
-            active: Vec::with_capacity(sizes.len()),
-            resting: vec![Vec::new(); sizes.len()],
-            size: sizes.iter().map(|&size| size as usize).collect(),
-            between: Vec::new(),
-            to_group: Vec::new(),
-            inside: Vec::new(),
-        };
+        let whole = members.len() <= ACTIVE;
+        let mut tuple = Vec::with_capacity(members.len().min(ACTIVE));
+        let mut resting = vec![Vec::new(); sizes.len()];
+        let size: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
+        let mut state = State { group: Vec::new(), active: Vec::new(), size, to_group: Vec::new(), inside: Vec::new() };
         let mut rest = members;
-        for (g, &size) in crowd.size.iter().enumerate() {
+        for (g, &size) in state.size.iter().enumerate() {
             let (own, others) = rest.split_at(size);
             rest = others;
-            let first = crowd.tuple.len();
-            if crowd.whole {
-                crowd.tuple.extend_from_slice(own);
+            let first = tuple.len();
+            if whole {
+                tuple.extend_from_slice(own);
             } else {
                 let mut own = own.to_vec();
                 own.shuffle(rng);
-                crowd.resting[g] = own.split_off(own.len().min(ACTIVE / sizes.len()));
-                crowd.tuple.extend(own);
+                resting[g] = own.split_off(own.len().min(ACTIVE / sizes.len()));
+                tuple.extend(own);
             }
-            crowd.group.resize(crowd.tuple.len(), g);
-            crowd.active.push((first..crowd.tuple.len()).collect());
+            state.group.resize(tuple.len(), g);
+            state.active.push((first..tuple.len()).collect());
         }
+        let mut crowd = Self { k, whole, tuple, resting, between: Vec::new(), state };
         crowd.measure(tuples, costs, weights);
         crowd
     }
@@ -96,8 +97,9 @@ impl Crowd {
     /// Works out all costs.
     fn measure(&mut self, tuples: &Tuples, costs: &Costs, weights: &[f32]) {
         let n = self.tuple.len();
+        let state = &mut self.state;
         self.between = vec![0.0; n * n];
-        self.to_group = vec![0.0; n * self.size.len()];
+        state.to_group = vec![0.0; n * state.size.len()];
         let mut column = vec![0; n];
         let (mut codes, mut counts) = (Vec::new(), Vec::new());
         for (attribute, &weight) in weights.iter().enumerate() {
@@ -111,7 +113,7 @@ impl Crowd {
                     *sum += weight * row[code as usize];
                 }
             }
-            for (resting, to_group) in self.resting.iter().zip(self.to_group.chunks_mut(n)) {
+            for (resting, to_group) in self.resting.iter().zip(state.to_group.chunks_mut(n)) {
                 codes.clear();
                 codes.extend(resting.iter().map(code));
                 tally(&mut codes, &mut counts);
@@ -127,21 +129,33 @@ impl Crowd {
                 self.between[j * n + i] = self.between[i * n + j];
             }
         }
-        self.inside = vec![0.0; self.size.len()];
-        for (i, &g) in self.group.iter().enumerate() {
-            add(&mut self.to_group[g * n..][..n], &self.between[i * n..][..n], 1.0);
+        for (i, &g) in state.group.iter().enumerate() {
+            add(&mut state.to_group[g * n..][..n], &self.between[i * n..][..n], 1.0);
         }
-        for (i, &g) in self.group.iter().enumerate() {
-            self.inside[g] += self.to_group[g * n + i];
+        state.inside = vec![0.0; state.size.len()];
+        for (i, &g) in state.group.iter().enumerate() {
+            state.inside[g] += state.to_group[g * n + i];
+        }
+    }
+
+    /// Makes the best change for one member after another, and dissolves groups, until nothing helps.
+    pub(super) fn descend(&mut self) {
+        loop {
+            self.exchange();
+            let groups = 0..self.state.size.len();
+            if !self.whole || groups.filter(|&group| self.dissolve(group)).count() == 0 {
+                return;
+            }
         }
     }
 
     /// Makes the best change for one member after another until none helps.
-    pub(super) fn descend(&mut self) {
+    fn exchange(&mut self) {
         let n = self.tuple.len();
         let (mut member, mut idle) = (0, 0);
         while idle < n {
-            let targets = (0..self.size.len()).filter(|&to| to != self.group[member]);
+            let from = self.state.group[member];
+            let targets = (0..self.state.size.len()).filter(|&to| to != from && self.state.size[to] > 0);
             let changes = targets.map(|to| self.best(member, to));
             match changes.min_by(|a, b| a.difference.total_cmp(&b.difference)) {
                 Some(change) if change.difference < -ROUNDING => {
@@ -156,18 +170,47 @@ impl Crowd {
         }
     }
 
+    /// Gives the members of a group to others that have room, each where it costs least, if that lowers the cost.
+    fn dissolve(&mut self, group: usize) -> bool {
+        let n = self.tuple.len();
+        let gain = self.state.inside[group] / self.state.size[group] as f32;
+        let cheapest = |state: &State, member: usize| {
+            let room = |&g: &usize| g != group && state.size[g] > 0 && state.size[g] < 2 * self.k - 1;
+            let costs = (0..state.size.len()).filter(room).map(|g| (state.joining(member, g, n), g));
+            costs.min_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        let members = self.state.active[group].clone();
+        // A look without the work: most groups are not worth it.
+        let alone = |&member: &usize| cheapest(&self.state, member).map_or(f32::INFINITY, |(cost, _)| cost);
+        if members.is_empty() || members.iter().map(alone).sum::<f32>() > gain - ROUNDING {
+            return false;
+        }
+        let mut state = self.state.clone();
+        let mut cost = 0.0;
+        for member in members {
+            let Some((joining, to)) = cheapest(&state, member) else { return false };
+            cost += joining;
+            state.transfer(member, to, &self.between);
+        }
+        if cost > gain - ROUNDING {
+            return false;
+        }
+        self.state = state;
+        true
+    }
+
     /// Makes the best change between each member and a random group, `rounds` times over; one that raises the cost by `x`
     /// is made with probability exp(-x / temperature), about.
     pub(super) fn anneal(&mut self, rounds: usize, temperature: f32, rng: &mut ChaCha20Rng) {
-        let others = self.size.len() as u64 - 1;
+        let n = self.tuple.len();
+        let others = self.state.size.len() as u64 - 1;
         if others == 0 {
             return;
         }
-        let n = self.tuple.len();
         for member in (0..rounds).flat_map(|_| 0..n) {
             let random: u64 = rng.random();
             let other = (((random >> 32) * others) >> 32) as usize;
-            let to = other + usize::from(other >= self.group[member]);
+            let to = other + usize::from(other >= self.state.group[member]);
             let change = self.best(member, to);
             if change.difference < temperature * exponential(random as u32) {
                 self.make(change);
@@ -179,45 +222,74 @@ impl Crowd {
     #[inline]
     fn best(&self, member: usize, to: usize) -> Change {
         let n = self.tuple.len();
-        let from = self.group[member];
-        let (to_from, to_to) = (&self.to_group[from * n..][..n], &self.to_group[to * n..][..n]);
+        let state = &self.state;
+        let from = state.group[member];
+        let (to_from, to_to) = (&state.to_group[from * n..][..n], &state.to_group[to * n..][..n]);
         let row = &self.between[member * n..][..n];
-        let (share_from, share_to) = (1.0 / self.size[from] as f32, 1.0 / self.size[to] as f32);
+        let (share_from, share_to) = (1.0 / state.size[from] as f32, 1.0 / state.size[to] as f32);
         let mut back = None;
         let mut least = f32::INFINITY;
-        for &other in &self.active[to] {
+        for &other in &state.active[to] {
             let part = to_from[other] * share_from - to_to[other] * share_to - row[other] * (share_from + share_to);
             if part < least {
                 (back, least) = (Some(other), part);
             }
         }
         let difference = 2.0 * (least - to_from[member] * share_from + to_to[member] * share_to);
-        let swap = Change { member, to, back, difference };
-        if self.size[from] > self.k && self.size[to] < 2 * self.k - 1 && self.whole {
-            let (s, t) = (self.size[from] as f32, self.size[to] as f32);
-            let left = (self.inside[from] - 2.0 * to_from[member]) / (s - 1.0) - self.inside[from] * share_from;
-            let joined = (self.inside[to] + 2.0 * to_to[member]) / (t + 1.0) - self.inside[to] * share_to;
-            if left + joined < difference {
-                return Change { member, to, back: None, difference: left + joined };
+        if self.whole && state.size[from] > self.k && state.size[to] < 2 * self.k - 1 {
+            let difference_of_move = state.joining(member, to, n) - state.leaving(member, n);
+            if difference_of_move < difference {
+                return Change { member, to, back: None, difference: difference_of_move };
             }
         }
-        swap
+        Change { member, to, back, difference }
     }
 
     fn make(&mut self, change: Change) {
-        let from = self.group[change.member];
-        self.transfer(change.member, change.to);
+        let from = self.state.group[change.member];
+        self.state.transfer(change.member, change.to, &self.between);
         if let Some(back) = change.back {
-            self.transfer(back, from);
+            self.state.transfer(back, from, &self.between);
         }
     }
 
-    fn transfer(&mut self, member: usize, to: usize) {
-        let n = self.tuple.len();
+    /// Writes the tuples group after group, and the sizes of the groups; a dissolved one has size 0.
+    pub(super) fn write(&self, members: &mut [u32], sizes: &mut [u32]) {
+        let mut members = members.iter_mut();
+        for (resting, active) in self.resting.iter().zip(&self.state.active) {
+            let tuples = resting.iter().copied().chain(active.iter().map(|&member| self.tuple[member]));
+            for (tuple, member) in tuples.zip(&mut members) {
+                *member = tuple;
+            }
+        }
+        for (size, &now) in sizes.iter_mut().zip(&self.state.size) {
+            *size = now as u32;
+        }
+    }
+}
+
+impl State {
+    /// What a member's coming adds to the cost of a group, `n` being the number of active members.
+    #[inline]
+    fn joining(&self, member: usize, to: usize, n: usize) -> f32 {
+        let (inside, size) = (self.inside[to], self.size[to] as f32);
+        (inside + 2.0 * self.to_group[to * n + member]) / (size + 1.0) - inside / size
+    }
+
+    /// What a member's going takes from the cost of its group.
+    #[inline]
+    fn leaving(&self, member: usize, n: usize) -> f32 {
+        let from = self.group[member];
+        let (inside, size) = (self.inside[from], self.size[from] as f32);
+        inside / size - (inside - 2.0 * self.to_group[from * n + member]) / (size - 1.0)
+    }
+
+    fn transfer(&mut self, member: usize, to: usize, between: &[f32]) {
+        let n = self.group.len();
         let from = self.group[member];
         self.inside[from] -= 2.0 * self.to_group[from * n + member];
         self.inside[to] += 2.0 * self.to_group[to * n + member];
-        let row = &self.between[member * n..][..n];
+        let row = &between[member * n..][..n];
         add(&mut self.to_group[from * n..][..n], row, -1.0);
         add(&mut self.to_group[to * n..][..n], row, 1.0);
         self.size[from] -= 1;
@@ -225,20 +297,6 @@ impl Crowd {
         self.group[member] = to;
         self.active[from].retain(|&other| other != member);
         self.active[to].push(member);
-    }
-
-    /// Writes the tuples group after group, and the sizes of the groups.
-    pub(super) fn write(&self, members: &mut [u32], sizes: &mut [u32]) {
-        let of_group = |(resting, active): (&Vec<u32>, &Vec<usize>)| {
-            resting.iter().copied().chain(active.iter().map(|&member| self.tuple[member])).collect::<Vec<u32>>()
-        };
-        let tuples = self.resting.iter().zip(&self.active).flat_map(of_group);
-        for (member, tuple) in members.iter_mut().zip(tuples) {
-            *member = tuple;
-        }
-        for (size, &now) in sizes.iter_mut().zip(&self.size) {
-            *size = now as u32;
-        }
     }
 }
 

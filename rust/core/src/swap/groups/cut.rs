@@ -33,8 +33,7 @@ pub(super) fn cut(
     let bound = |piece: usize| sequence.len() * piece / pieces;
     let sizes = (0..pieces).into_par_iter().map(|piece| {
         let part = &sequence[bound(piece)..bound(piece + 1)];
-        let seen: Vec<&[u32]> =
-            part.chunks_exact(grain).map(|few| tuples.codes(few[grain / 2] as usize)).collect();
+        let seen: Vec<&[u32]> = part.chunks_exact(grain).map(|few| tuples.codes(few[grain / 2] as usize)).collect();
         // What is left over at the end must fit into the last group.
         let allowed = k.div_ceil(grain)..=(longest + 1 - grain) / grain;
         let Some(mut sizes) = cheapest(&seen, allowed, costs, control)? else { return Ok(even(part.len(), k)) };

@@ -62,13 +62,14 @@ impl Partition {
         })
     }
 
-    /// Sets groups of identical tuples apart.
+    /// Sets groups of identical tuples apart, and forgets groups that were dissolved.
     fn settle(&mut self) {
         let (mut members, mut sizes) = (Vec::with_capacity(self.members.len()), Vec::with_capacity(self.sizes.len()));
         let mut apart = std::mem::take(&mut self.apart);
         for group in self.groups() {
-            if group.iter().all(|&tuple| tuple == group[0]) {
-                apart[group[0] as usize] += group.len() as u32;
+            let Some(&first) = group.first() else { continue };
+            if group.iter().all(|&tuple| tuple == first) {
+                apart[first as usize] += group.len() as u32;
             } else {
                 members.extend_from_slice(group);
                 sizes.push(group.len() as u32);
@@ -109,9 +110,7 @@ impl Search<'_> {
             }
         }
         let even = vec![1.0; self.costs.attributes()];
-        (0..descent).try_for_each(|pass| self.pass(partition, annealing + pass, 0.0, &even))?;
-        partition.settle();
-        Ok(())
+        (0..descent).try_for_each(|pass| self.pass(partition, annealing + pass, 0.0, &even))
     }
 
     /// One pass: groups in a new order, cut into crowds, each searched by itself.
@@ -137,15 +136,15 @@ impl Search<'_> {
             crowd.write(members, sizes);
             self.control.check()
         })?;
+        partition.settle();
         self.control.advance(self.tuples.total() as u64)
     }
 
     /// Puts the groups into a new random order.
     ///
     /// Of the copies apart, some take part as one group more, since a rare tuple may be better off with them; those that
-    /// nobody needed are set apart again before the next pass.
+    /// nobody needed are set apart again after the pass.
     fn arrange(&self, partition: &mut Partition, pass: u32) {
-        partition.settle();
         let mut rng = self.streams.generator(ORDERS, pass);
         let order = Order::new(self.costs, &mut rng);
         let mut start = 0;
@@ -157,8 +156,8 @@ impl Search<'_> {
         }
         let k = self.k as u32;
         for (representative, apart) in (0u32..).zip(&mut partition.apart).filter(|(_, apart)| **apart > 0) {
-            // What stays must be enough for a group, and what goes must not be too much for one.
-            let size = if *apart < 2 * k { *apart } else { (*apart - k).min(2 * k - 1) };
+            // What stays must be enough for a group; what goes leaves room for others and can spare some.
+            let size = if *apart < 2 * k { *apart } else { (*apart - k).min(k + (k - 1) / 2) };
             *apart -= size;
             places.push(Place { key: 0, start: None, size, representative });
         }
