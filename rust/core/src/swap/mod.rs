@@ -7,6 +7,7 @@
 //! cannot change.
 
 pub mod dynamic;
+pub mod groups;
 pub mod ranked;
 pub mod records;
 pub mod tuples;
