@@ -48,7 +48,7 @@ pub(super) struct Ends<'a> {
     leaves: Vec<u32>,
     /// Children of each node, or tuples of each leaf, with anybody left.
     alive: Vec<u32>,
-    /// How often draws from each node failed in vain, lately.
+    /// How often all draws from each node failed since one succeeded: the oftener, the fewer are made.
     futile: Vec<u8>,
     /// First seat of each tuple.
     first: Vec<u32>,
@@ -58,7 +58,10 @@ pub(super) struct Ends<'a> {
     places: Vec<u32>,
     /// The seat of the record at each place.
     seats: Vec<u32>,
+    // Room for one search. An item is a node or, from the number of nodes on, a tuple.
+    /// Items with the bounds of their distances.
     open: BinaryHeap<(Distance, u32)>,
+    /// Items with the largest bound, and the seats up to and including each.
     tied: Vec<(u32, u32)>,
 }
 
