@@ -80,7 +80,8 @@ def run(frame: pd.DataFrame, taxonomies: dict[str, Any], how: dict[str, Any], se
     summary = nym.add_noise(frame, taxonomies, **how, seed=seed, correlations=True).summary
     row = {"change": abs(summary["correlations"]["difference"][0])}
     for i, told in enumerate(summary["attributes"].values()):
-        row |= {f"mean {i}": told["mean_distance"], f"rmse {i}": told["rmse"], f"target {i}": told.get("target_rmse", 0.0)}
+        row |= {f"mean {i}": told["mean_distance"], f"rmse {i}": told["rmse"]}
+        row[f"target {i}"] = told.get("target_rmse", 0.0)
         if "variance_expected" in told:
             row[f"variance {i}"] = abs(told["variance_after"] - told["variance_expected"])
             row[f"truncated {i}"] = told["truncated"]
@@ -132,7 +133,8 @@ def orderings(study: Study, guided: str) -> list[list[str]]:
     names = [name for name in METHODS if (name, 0.1) in study.runs]
     for alpha in ALPHAS:
         cells = [f"{alpha:g}"]
-        reached = [(study.runs[n, alpha][f"rmse {i}"] >= study.runs[n, alpha][f"target {i}"]) for n in names for i in (0, 1)]
+        runs = [study.runs[name, alpha] for name in names]
+        reached = [run[f"rmse {i}"] >= run[f"target {i}"] for run in runs for i in (0, 1)]
         cells.append(study.share(pd.concat(reached)))
         first = study.runs["correlated SNA-1", alpha]
         if ("uncorrelated SNA-1", alpha) in study.runs:
@@ -143,7 +145,7 @@ def orderings(study: Study, guided: str) -> list[list[str]]:
         cells.append(study.share(other["change"] < first["change"]))
         means = [first[f"mean {i}"] <= other[f"mean {i}"] for i in (0, 1)]
         cells.append(study.share(pd.concat(means)))
-        worst = pd.concat([study.runs[n, alpha][f"rmse {i}"] for n in names for i in (0, 1)])
+        worst = pd.concat([run[f"rmse {i}"] for run in runs for i in (0, 1)])
         least = min(study.runs[b, 1.0][f"rmse {i}"].mean() for b in BASELINES for i in (0, 1))
         cells.append(f"{worst.mean():.2f} against {least:.2f}")
         rows.append(cells)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Graph",
     "Marginality",
+    "__version__",
     "counts",
     "covariance_squared",
     "digits",

@@ -96,7 +96,7 @@ def test_tables_of_every_library(how) -> None:
 
 @every_method
 def test_missing_values_stay(how) -> None:
-    gaps = FRAME.astype({name: str for name in MASKED})
+    gaps = FRAME.astype(dict.fromkeys(MASKED, str))
     gaps.loc[::7, "diagnosis"] = None
     gaps.loc[::5, "secondary"] = None
     res = nym.add_noise(gaps, MASKED, **how, seed=1)
@@ -148,7 +148,7 @@ def test_a_covariance_that_is_none_is_repaired_and_told(monkeypatch) -> None:
 
 def test_pairs() -> None:
     frame = FRAME.assign(third=FRAME["diagnosis"], fourth=FRAME["secondary"].sample(frac=1, random_state=1).to_numpy())
-    masked = {name: TAX for name in ("diagnosis", "secondary", "third", "fourth")}
+    masked = dict.fromkeys(("diagnosis", "secondary", "third", "fourth"), TAX)
     chosen = nym.NoiseModel.fit(frame, masked, alpha=0.3, reference="pair").params["pairs"]
     assert chosen == [("diagnosis", "third"), ("fourth", "secondary")]
     given = nym.NoiseModel.fit(
@@ -259,7 +259,7 @@ def test_bad_data(monkeypatch) -> None:
     with pytest.raises(error.UnknownConceptError, match="column 'sex'"):
         nym.add_noise(FRAME, {"sex": TAX}, alpha=1)
     numbers = nym.Taxonomy.from_edges([("1", "0"), ("2", "0")])
-    with pytest.raises(error.DataError, match="holds values such as 1 of type int.*turn the column into text first"):
+    with pytest.raises(error.DataError, match=r"holds values such as 1 of type int.*turn the column into text first"):
         nym.add_noise({"x": [1, 2, 1]}, {"x": numbers}, alpha=1)
     far = nym.DistanceMatrix([[0, 3], [3, 0]], ["a", "b"])
     with pytest.raises(error.ParameterError, match="divide the matrix by its maximum"):
@@ -275,10 +275,9 @@ def test_bad_data(monkeypatch) -> None:
             reference="pair",
             pairs=[("diagnosis", "procedure")],
         )
+    domain = {"diagnosis": TAX.root, "secondary": TAX.children(TAX.root)[0]}
     with pytest.raises(error.ParameterError, match="share one domain"):
-        nym.add_noise(
-            FRAME, MASKED, alpha=1, reference="pair", domain={"diagnosis": TAX.root, "secondary": TAX.children(TAX.root)[0]}
-        )
+        nym.add_noise(FRAME, MASKED, alpha=1, reference="pair", domain=domain)
     with pytest.raises(error.DataError, match="no value at all"):
         nym.add_noise({"x": [None, None]}, {"x": TAX}, alpha=1)
 

@@ -16,7 +16,7 @@ MISSING = 2**32 - 1
 
 
 def candidates(distances: np.ndarray, x: int, error: float, reference: int | None) -> tuple[set[int], bool, bool]:
-    """Give all that may replace x under an error, whether the error is not reached, and whether its direction is dropped."""
+    """Give all that may replace x under an error, whether it is not reached, and whether its direction is dropped."""
     if error == 0:
         return {x}, False, False
     others = [c for c in range(len(distances)) if c != x]

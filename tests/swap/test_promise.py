@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+import attack
 import nominym as nym
 from nominym import _core
-
-sys.path.insert(0, str(Path(__file__).parent))
-import attack
 
 
 def line(d: int) -> np.ndarray:
@@ -83,7 +79,7 @@ def test_gaps_that_stay_would_tell() -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_no_row_shows_an_origin_more_often_than_one_in_k(k: int) -> None:
-    n, runs = 23, 4_000
+    n, runs = 23, 1_500
     rng = np.random.default_rng(1)
     columns = [rng.permutation(n) for _ in range(3)]  # every value names its origin
     shown = np.zeros((3, n, n))
@@ -97,8 +93,7 @@ def test_no_row_shows_an_origin_more_often_than_one_in_k(k: int) -> None:
     assert shown.max() > 1 / (2 * k)
 
 
-@pytest.mark.parametrize("m", [2, 3])
-@pytest.mark.parametrize("k", [2, 5, 10])
+@pytest.mark.parametrize(("m", "k"), [(2, 5), (3, 2), (3, 10)])
 def test_the_attack_stays_at_one_in_k_and_tells_the_published(m: int, k: int) -> None:
     frame, taxonomies = nym.datasets.discharges(400, seed=7)
     names = ["diagnosis", "procedure", "secondary"][:m]
@@ -114,7 +109,9 @@ def test_the_attack_stays_at_one_in_k_and_tells_the_published(m: int, k: int) ->
 
     def rates(seeds: range, **how) -> tuple[float, float]:
         near, aware = [], []
-        runs = [codes(nym.rank_swap(frame, masked, k=k, seed=s, **how).data) for s in range(1_000, 1_040)]
+        # The chances are known exactly for groups, and estimated from runs of the mechanism for the others.
+        again = range(1_000, 1_200) if "guarantee" not in how else ()
+        runs = [codes(nym.rank_swap(frame, masked, k=k, seed=s, **how).data) for s in again]
         for seed in seeds:
             res = nym.rank_swap(frame, masked, k=k, seed=seed, **how)
             after = codes(res.data)
@@ -130,8 +127,8 @@ def test_the_attack_stays_at_one_in_k_and_tells_the_published(m: int, k: int) ->
     # 2,000 guesses, each right with a chance of 1/k at most.
     error = np.sqrt(1 / k * (1 - 1 / k) / 2_000)
     assert max(kept) < 1 / k + 4 * error
-    assert max(rates(range(2), method="records")) > 1.2 / k
-    assert max(rates(range(2), method="dynamic")) > 1.5 / k
+    assert max(rates(range(3), method="records")) > 1.2 / k
+    assert max(rates(range(3), method="dynamic")) > 1.4 / k
 
 
 def test_joint_draw_keeps_tuples_and_separate_calls_are_noticed() -> None:

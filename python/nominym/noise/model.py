@@ -66,7 +66,7 @@ class NoiseModel:
         """Concepts that may replace values, by column."""
         self.samples = dict(samples)
         """For the baselines: the concepts of the sample's categories, and how frequent they are."""
-        self.means = dict(means)
+        self.means: dict[Any, int] = dict(means)
         """Semantic mean of the sample, by column, where it is the reference."""
         self.errors = covariance
         """Covariance of the errors before ``alpha``: semantic variances, or distance variances and covariances."""
