@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
+import pandas as pd
 
 import nominym as nym
 from nominym import stats
@@ -34,15 +34,25 @@ def main() -> None:
     print("\nDistance covariance (diagonal: variance):")
     print(stats.covariance_matrix(frame, taxonomies).round(4).to_string())
 
-    print("\nAnd so do the figures that judge a protection. A plain shuffle of the diagnoses:")
-    tax_d, tax_p = taxonomies["diagnosis"], taxonomies["procedure"]
-    shuffled = frame["diagnosis"].sample(frac=1, random_state=np.random.default_rng(1)).reset_index(drop=True)
-    before, after = (
-        stats.distance_correlation(column, frame["procedure"], tax_d, tax_p)
-        for column in (frame["diagnosis"], shuffled)
-    )
-    print(f"  moves each value by {stats.rmse(frame['diagnosis'], shuffled, tax_d):.3f} of 1 (RMSE),")
-    print(f"  and turns the correlation of diagnosis and procedure from {before:.3f} into {after:.3f}.")
+    print("\nMasking by strict rank swapping, in groups of at least 10 records:")
+    masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
+    for label, how in (
+        ("strict, k = 10", {"guarantee": "strict"}),
+        ("SRS-3, k = 10", {"method": "records"}),
+        ("plain shuffle", {"method": "random"}),
+    ):
+        res = nym.rank_swap(frame, masked, k=10, seed=1, correlations=True, **how)
+        told = res.summary["attributes"]["diagnosis"]
+        row = res.summary["correlations"].iloc[0]
+        promise = f"at most {res.summary['bound']:.0%} to find a person" if "bound" in res.summary else "no promise"
+        print(
+            f"  {label:<15} moves diagnoses by {told['rmse']:.3f} (RMSE), correlation {row['before']:.3f} → "
+            f"{row['after']:.3f}; {promise}"
+        )
+    assert res.data["diagnosis"].value_counts().equals(frame["diagnosis"].value_counts())
+    print("  Every category is as frequent as before; only who has which value has changed:")
+    shown = nym.rank_swap(frame, masked, k=10, guarantee="strict", seed=1).data
+    print(pd.concat({"before": frame.head(4), "after": shown.head(4)}).iloc[:, :3].to_string(), "\n")
     print(f"\nAll of this took {time.perf_counter() - start:.1f} s.")
 
 
