@@ -172,8 +172,8 @@ fn search_helps() {
 
 #[test]
 fn more_descent_never_costs_more() {
-    let table = Table::random(600, 2, 30, 5);
-    for (k, seed) in [(2, 1), (4, 2), (7, 3), (150, 4)] {
+    for (k, n, seed) in [(2, 600, 1), (4, 600, 2), (7, 600, 3), (150, 600, 4), (300, 2_000, 5)] {
+        let table = Table::random(n, 2, 30, seed);
         let costs: Vec<f64> =
             (1..12).map(|descent| table.total(&table.partition(k, Effort { annealing: 0, descent }, seed))).collect();
         assert!(costs.windows(2).all(|pair| pair[1] <= pair[0] + 1e-6), "{costs:?}");
