@@ -57,7 +57,7 @@ impl Effort {
     /// The order of the records, cut, and nothing else.
     pub const NONE: Self = Self { annealing: 0, descent: 0 };
 
-    /// What is worthwhile for so many records: thousands of passes over a small table, a score over millions of records.
+    /// What is worthwhile for so many records: a thousand passes over a small table, twenty over millions of records.
     pub fn for_records(n: usize) -> Self {
         Self { annealing: (5_000_000 / n.max(1)).clamp(20, 1000) as u32, descent: 5 }
     }
