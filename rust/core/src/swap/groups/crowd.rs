@@ -16,7 +16,7 @@ use crate::swap::tuples::Tuples;
 const ROUNDING: f32 = 1e-5;
 
 /// Members that take part. In larger crowds a random part of each group rests, so that the matrix stays small.
-const ACTIVE: usize = 768;
+pub(super) const ACTIVE: usize = 768;
 
 /// Some groups and the costs between their members.
 #[derive(Clone)]

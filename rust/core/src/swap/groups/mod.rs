@@ -115,7 +115,8 @@ pub fn partition(
     control.advance(n as u64)?;
     let costs = Costs::new(attributes, control)?;
     let search = Search { k, tuples: &tuples, costs: &costs, streams, control };
-    let mut partition = first(&search, if passes > 0 { k + k / 8 + 1 } else { 2 * k - 1 })?;
+    let mut partition =
+        first(&search, if effort.annealing > 0 && search.whole_crowds() { k + k / 8 + 1 } else { 2 * k - 1 })?;
     control.advance(n as u64)?;
     search.improve(&mut partition, effort.annealing, effort.descent)?;
     let groups = identify(&partition, &tuples, streams);
@@ -125,8 +126,9 @@ pub fn partition(
 
 /// Groups by order and cut.
 ///
-/// `longest` is the largest size of a group. A search does better from many groups with hardly more than `k` members than
-/// from the cheapest ones: members easily change places, but a new group does not come about.
+/// `longest` is the largest size of a group. Annealing does better from many groups with hardly more than `k` members than
+/// from the cheapest ones: members easily change places, but a new group does not come about. Descent alone starts from the
+/// cheapest, so that it can only gain; and so do large groups, whose sizes stay as they are.
 fn first(search: &Search<'_>, longest: usize) -> Result<Partition> {
     let Search { k, tuples, costs, .. } = *search;
     let copies = |tuple: u32| tuples.records(tuple as usize).len();
