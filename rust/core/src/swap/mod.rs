@@ -3,6 +3,7 @@
 //! - [`ranked`]: swapping along a ranking of the records (SRS-1, numerical and distributional rank swapping, random).
 //! - [`dynamic`]: swapping inside clusters built around every reference (SRS-2), on counts of categories.
 //! - [`records`]: the same on whole records of several columns (SRS-3), on their distinct tuples.
+//! - [`groups`]: permutations inside disjoint groups of at least `k` records, for a promise that is kept.
 //!
 //! All keep the values of a column as they are and only give them to other records, so counts, mean and variance
 //! cannot change.

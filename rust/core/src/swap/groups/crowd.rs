@@ -16,9 +16,10 @@ use crate::swap::tuples::Tuples;
 const ROUNDING: f32 = 1e-5;
 
 /// Members that take part. In larger crowds a random part of each group rests, so that the matrix stays small.
-const ACTIVE: usize = 768;
+pub(super) const ACTIVE: usize = 768;
 
 /// Some groups and the costs between their members.
+#[derive(Clone)]
 pub(super) struct Crowd {
     k: usize,
     /// Whether nobody rests.
@@ -312,4 +313,77 @@ fn exponential(random: u32) -> f32 {
     let zeros = random.leading_zeros();
     let fraction = (u64::from(random) << (zeros + 1)) as u32;
     LN_2 * (zeros as f32 + 1.0 - fraction as f32 / (u32::MAX as f32 + 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::rng::Streams;
+    use crate::swap::tuples::Attribute;
+
+    fn cost(crowd: &Crowd) -> f32 {
+        let groups = crowd.state.inside.iter().zip(&crowd.state.size).filter(|(_, size)| **size > 0);
+        groups.map(|(inside, &size)| inside / size as f32).sum()
+    }
+
+    #[test]
+    fn bookkeeping_is_what_measuring_gives() {
+        let control = Control::new();
+        let distances: Vec<f64> = (0..900i32).map(|cell| f64::from((cell / 30 - cell % 30).abs()).sqrt()).collect();
+        for (sizes, k) in [(vec![4, 5, 7, 4, 6], 4), (vec![2; 20], 2), (vec![400, 390, 500], 300)] {
+            let mut rng = Streams::new(Some(k as u64)).unwrap().generator(0, 0);
+            let n: u32 = sizes.iter().sum();
+            let columns: [Vec<u32>; 2] = std::array::from_fn(|_| (0..n).map(|_| rng.random_range(0..30)).collect());
+            let attribute = |codes| Attribute { codes, distances: &distances, categories: 30, missing: None };
+            let attributes = columns.each_ref().map(|codes| attribute(codes));
+            let tuples = Tuples::new(&attributes).unwrap();
+            let costs = Costs::new(&attributes, &control).unwrap();
+            let mut members: Vec<u32> = (0..n).map(|_| rng.random_range(0..tuples.len() as u32)).collect();
+            let weights = [1.0, 1.3];
+            let mut crowd = Crowd::new(&members, &sizes, k, &tuples, &costs, &weights, &mut rng);
+            assert_eq!(crowd.whole, k < 300);
+            let near = |a: f32, b: f32| (a - b).abs() < 1e-3 * (1.0 + b.abs());
+            let compare = |crowd: &Crowd| {
+                let mut anew = crowd.clone();
+                anew.measure(&tuples, &costs, &weights);
+                let pairs = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(&a, &b)| near(a, b));
+                assert!(pairs(&crowd.state.to_group, &anew.state.to_group));
+                assert!(!crowd.whole || pairs(&crowd.state.inside, &anew.state.inside));
+            };
+            for _ in 0..300 {
+                let member = rng.random_range(0..crowd.tuple.len());
+                let to = rng.random_range(0..sizes.len());
+                if to != crowd.state.group[member] {
+                    let change = crowd.best(member, to);
+                    let before = cost(&crowd);
+                    crowd.make(change);
+                    assert!(!crowd.whole || near(before + change.difference, cost(&crowd)));
+                }
+            }
+            compare(&crowd);
+            crowd.anneal(3, 0.5, &mut rng);
+            compare(&crowd);
+            let before = cost(&crowd);
+            crowd.descend();
+            compare(&crowd);
+            assert!(!crowd.whole || cost(&crowd) < before);
+            let mut now = sizes.clone();
+            let mut sorted = members.clone();
+            crowd.write(&mut members, &mut now);
+            assert_eq!(now.iter().sum::<u32>(), n);
+            assert!(now.iter().all(|&size| size == 0 || (k..2 * k).contains(&(size as usize))), "{now:?}");
+            sorted.sort_unstable();
+            members.sort_unstable();
+            assert_eq!(members, sorted);
+        }
+    }
+
+    #[test]
+    fn exponential_numbers() {
+        assert!(exponential(u32::MAX) < 1e-6 && exponential(0) > 20.0);
+        let mean = (0..1u32 << 16).map(|i| f64::from(exponential(i << 16 | 1 << 15))).sum::<f64>() / f64::from(1 << 16);
+        // Linear between powers of two: a little above the 1 of the true law.
+        assert!((1.0..1.1).contains(&mean), "{mean}");
+    }
 }

@@ -98,3 +98,73 @@ fn cheapest(
     sizes.reverse();
     Ok(Some(sizes))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Streams;
+    use crate::swap::tuples::Attribute;
+    use rand::RngExt;
+
+    /// The smallest cost over all ways to cut, tried one after another.
+    fn brute_force(sequence: &[u32], allowed: &RangeInclusive<usize>, cost: &dyn Fn(&[u32]) -> f64) -> f64 {
+        if sequence.is_empty() {
+            return 0.0;
+        }
+        let sizes = allowed.clone().filter(|&size| size <= sequence.len());
+        sizes
+            .map(|size| cost(&sequence[..size]) + brute_force(&sequence[size..], allowed, cost))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn no_cut_is_cheaper() {
+        let mut rng = Streams::new(Some(1)).unwrap().generator(0, 0);
+        let control = Control::new();
+        let distances: Vec<f64> = (0..36i32).map(|cell| f64::from((cell / 6 - cell % 6).abs()).sqrt()).collect();
+        for case in 0..300 {
+            let n = rng.random_range(2..18);
+            let columns: [Vec<u32>; 2] = std::array::from_fn(|_| (0..n).map(|_| rng.random_range(0..6)).collect());
+            let attribute = |codes| Attribute { codes, distances: &distances, categories: 6, missing: None };
+            let attributes = columns.each_ref().map(|codes| attribute(codes));
+            let tuples = Tuples::new(&attributes).unwrap();
+            let costs = Costs::new(&attributes, &control).unwrap();
+            let sequence: Vec<u32> = (0..n).map(|_| rng.random_range(0..tuples.len() as u32)).collect();
+            let cost = |group: &[u32]| {
+                let codes = || group.iter().map(|&t| tuples.codes(t as usize));
+                let pairs = codes().flat_map(|a| codes().map(move |b| (a, b)));
+                pairs.map(|(a, b)| f64::from(costs.between(a, b))).sum::<f64>() / group.len() as f64
+            };
+            let k = rng.random_range(2..=n.min(6));
+            let longest = rng.random_range(k..2 * k);
+            let sizes = cut(&sequence, k, longest, &tuples, &costs, &control).unwrap();
+            let mut found = 0.0;
+            let mut rest = &sequence[..];
+            for &size in &sizes {
+                found += cost(&rest[..size as usize]);
+                rest = &rest[size as usize..];
+            }
+            assert!(rest.is_empty());
+            let best = brute_force(&sequence, &(k..=longest), &cost);
+            if best == f64::INFINITY {
+                assert!(sizes.iter().all(|&size| (k..2 * k).contains(&(size as usize))), "case {case}: {sizes:?}");
+            } else {
+                assert!((found - best).abs() < 1e-6, "case {case}: {sizes:?} costs {found}, {best} is possible");
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_and_thinned_sequences_have_allowed_sizes() {
+        let codes: Vec<u32> = (0..50_000u32).map(|i| i * 7 % 100).collect();
+        let distances: Vec<f64> = (0..10_000i32).map(|cell| f64::from((cell / 100 - cell % 100).abs())).collect();
+        let attributes = [Attribute { codes: &codes, distances: &distances, categories: 100, missing: None }];
+        let tuples = Tuples::new(&attributes).unwrap();
+        let costs = Costs::new(&attributes, &Control::new()).unwrap();
+        for (k, longest) in [(2, 3), (9, 11), (513, 1025), (777, 900), (24_000, 30_000), (50_000, 99_999)] {
+            let sizes = cut(&codes, k, longest, &tuples, &costs, &Control::new()).unwrap();
+            assert_eq!(sizes.iter().sum::<u32>(), 50_000);
+            assert!(sizes.iter().all(|&size| (k..2 * k).contains(&(size as usize))), "{k}: {sizes:?}");
+        }
+    }
+}

@@ -57,7 +57,7 @@ impl Effort {
     /// The order of the records, cut, and nothing else.
     pub const NONE: Self = Self { annealing: 0, descent: 0 };
 
-    /// What is worthwhile for so many records: thousands of passes over a small table, a score over millions of records.
+    /// What is worthwhile for so many records: a thousand passes over a small table, twenty over millions of records.
     pub fn for_records(n: usize) -> Self {
         Self { annealing: (5_000_000 / n.max(1)).clamp(20, 1000) as u32, descent: 5 }
     }
@@ -115,7 +115,8 @@ pub fn partition(
     control.advance(n as u64)?;
     let costs = Costs::new(attributes, control)?;
     let search = Search { k, tuples: &tuples, costs: &costs, streams, control };
-    let mut partition = first(&search, if passes > 0 { k + k / 8 + 1 } else { 2 * k - 1 })?;
+    let mut partition =
+        first(&search, if effort.annealing > 0 && search.whole_crowds() { k + k / 8 + 1 } else { 2 * k - 1 })?;
     control.advance(n as u64)?;
     search.improve(&mut partition, effort.annealing, effort.descent)?;
     let groups = identify(&partition, &tuples, streams);
@@ -125,8 +126,9 @@ pub fn partition(
 
 /// Groups by order and cut.
 ///
-/// `longest` is the largest size of a group. A search does better from many groups with hardly more than `k` members than
-/// from the cheapest ones: members easily change places, but a new group does not come about.
+/// `longest` is the largest size of a group. Annealing does better from many groups with hardly more than `k` members than
+/// from the cheapest ones: members easily change places, but a new group does not come about. Descent alone starts from the
+/// cheapest, so that it can only gain; and so do large groups, whose sizes stay as they are.
 fn first(search: &Search<'_>, longest: usize) -> Result<Partition> {
     let Search { k, tuples, costs, .. } = *search;
     let copies = |tuple: u32| tuples.records(tuple as usize).len();

@@ -8,7 +8,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use super::costs::{Costs, pair_sum, tally};
-use super::crowd::Crowd;
+use super::crowd::{ACTIVE, Crowd};
 use super::order::Order;
 use super::{ORDERS, PASSES};
 use crate::control::Control;
@@ -90,6 +90,11 @@ struct Place {
 }
 
 impl Search<'_> {
+    /// Whether groups of hardly more than `k` make crowds in which all members take part.
+    pub(super) fn whole_crowds(&self) -> bool {
+        CROWD.1 * (self.k + self.k / 8 + 1) <= ACTIVE
+    }
+
     /// Improves a partition, by some passes of annealing and then some in which only gains count. Never raises the cost.
     pub(super) fn improve(&self, partition: &mut Partition, annealing: u32, descent: u32) -> Result<()> {
         if annealing > 0 {
