@@ -140,9 +140,8 @@ pub fn swap_records<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Found<'py>>> {
     let attributes = attributes(&codes, &distances, missing.into_iter())?;
-    let swapped = run(py, progress, |control| {
-        records::swap(&attributes, k, &mut Streams::new(seed)?.generator(0, 0), control)
-    })?;
+    let swapped =
+        run(py, progress, |control| records::swap(&attributes, k, &mut Streams::new(seed)?.generator(0, 0), control))?;
     Ok(swapped.into_iter().map(|column| found(py, column)).collect())
 }
 
@@ -165,14 +164,16 @@ pub fn swap_strict<'py>(
 ) -> PyResult<Grouped<'py>> {
     let attributes = attributes(&codes, &distances, std::iter::repeat(None))?;
     let records = attributes.first().map_or(0, |a| a.codes.len());
-    let effort = Effort::for_records(records);
+    let effort = if anneal { Effort::long(records) } else { Effort::usual(records) };
     let (columns, group_of) = run(py, progress, |control| {
         let streams = Streams::new(seed)?;
         let groups = partition(&attributes, k, effort, &streams, control)?;
         let columns = permute(&groups, &attributes, joint, &streams, control)?;
         let mut group_of = vec![0; groups.total()];
         for (number, group) in (0u32..).zip(groups.iter()) {
-            group.iter().for_each(|&record| group_of[record as usize] = number);
+            for &record in group {
+                group_of[record as usize] = number;
+            }
         }
         Ok((columns, group_of))
     })?;

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
 
@@ -38,7 +39,7 @@ pub struct Tuples {
 
 impl Tuples {
     /// Finds the distinct tuples: one sort of the records. O(n log n).
-    pub fn new(attributes: &[Attribute<'_>]) -> Result<Self> {
+    pub fn new(attributes: &[Attribute<'_>], control: &Control) -> Result<Self> {
         let n = check(attributes)?;
         // Records are sorted as numbers: the tuple above, the record below.
         let bits = u64::BITS - (n as u64).leading_zeros();
@@ -46,6 +47,7 @@ impl Tuples {
         let mut range: u64 = 1;
         let mut keys = vec![0u64; n];
         for attribute in attributes {
+            control.check()?;
             let categories = attribute.categories as u64;
             if range.checked_mul(categories).is_none_or(|r| r > room) {
                 range = densify(&mut keys);
@@ -57,7 +59,9 @@ impl Tuples {
             densify(&mut keys);
         }
         keys.par_iter_mut().enumerate().for_each(|(record, key)| *key = *key << bits | record as u64);
+        control.check()?;
         keys.par_sort_unstable();
+        control.check()?;
         let mask = (1 << bits) - 1;
         let distinct = keys.chunk_by(|a, b| a >> bits == b >> bits);
         let count = distinct.clone().count();
@@ -133,7 +137,7 @@ mod tests {
     fn tuples(columns: &[Vec<u32>], categories: usize) -> Tuples {
         let distances = vec![0.0; categories * categories];
         let attribute = |codes| Attribute { codes, distances: &distances, categories, missing: None };
-        Tuples::new(&columns.iter().map(|c| attribute(c)).collect::<Vec<_>>()).unwrap()
+        Tuples::new(&columns.iter().map(|c| attribute(c)).collect::<Vec<_>>(), &Control::new()).unwrap()
     }
 
     #[test]

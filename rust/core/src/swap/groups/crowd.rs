@@ -337,7 +337,7 @@ mod tests {
             let columns: [Vec<u32>; 2] = std::array::from_fn(|_| (0..n).map(|_| rng.random_range(0..30)).collect());
             let attribute = |codes| Attribute { codes, distances: &distances, categories: 30, missing: None };
             let attributes = columns.each_ref().map(|codes| attribute(codes));
-            let tuples = Tuples::new(&attributes).unwrap();
+            let tuples = Tuples::new(&attributes, &Control::new()).unwrap();
             let costs = Costs::new(&attributes, &control).unwrap();
             let mut members: Vec<u32> = (0..n).map(|_| rng.random_range(0..tuples.len() as u32)).collect();
             let weights = [1.0, 1.3];

@@ -127,7 +127,7 @@ mod tests {
             let columns: [Vec<u32>; 2] = std::array::from_fn(|_| (0..n).map(|_| rng.random_range(0..6)).collect());
             let attribute = |codes| Attribute { codes, distances: &distances, categories: 6, missing: None };
             let attributes = columns.each_ref().map(|codes| attribute(codes));
-            let tuples = Tuples::new(&attributes).unwrap();
+            let tuples = Tuples::new(&attributes, &Control::new()).unwrap();
             let costs = Costs::new(&attributes, &control).unwrap();
             let sequence: Vec<u32> = (0..n).map(|_| rng.random_range(0..tuples.len() as u32)).collect();
             let cost = |group: &[u32]| {
@@ -159,7 +159,7 @@ mod tests {
         let codes: Vec<u32> = (0..50_000u32).map(|i| i * 7 % 100).collect();
         let distances: Vec<f64> = (0..10_000i32).map(|cell| f64::from((cell / 100 - cell % 100).abs())).collect();
         let attributes = [Attribute { codes: &codes, distances: &distances, categories: 100, missing: None }];
-        let tuples = Tuples::new(&attributes).unwrap();
+        let tuples = Tuples::new(&attributes, &Control::new()).unwrap();
         let costs = Costs::new(&attributes, &Control::new()).unwrap();
         for (k, longest) in [(2, 3), (9, 11), (513, 1025), (777, 900), (24_000, 30_000), (50_000, 99_999)] {
             let sizes = cut(&codes, k, longest, &tuples, &costs, &Control::new()).unwrap();

@@ -57,9 +57,14 @@ impl Effort {
     /// The order of the records, cut, and nothing else.
     pub const NONE: Self = Self { annealing: 0, descent: 0 };
 
-    /// What is worthwhile for so many records: a thousand passes over a small table, twenty over millions of records.
-    pub fn for_records(n: usize) -> Self {
-        Self { annealing: (5_000_000 / n.max(1)).clamp(20, 1000) as u32, descent: 5 }
+    /// What pays for so many records: hundreds of passes over a small table, a score over millions of records.
+    pub fn usual(n: usize) -> Self {
+        Self { annealing: (1_000_000 / n.max(1)).clamp(20, 200) as u32, descent: 5 }
+    }
+
+    /// What still helps where time does not matter: for about one percent of the error.
+    pub fn long(n: usize) -> Self {
+        Self { annealing: (20_000_000 / n.max(1)).clamp(100, 2000) as u32, descent: 5 }
     }
 }
 
@@ -111,7 +116,7 @@ pub fn partition(
     }
     let passes = u64::from(effort.annealing) + u64::from(effort.descent);
     control.begin(n as u64 * (passes + 3));
-    let tuples = Tuples::new(attributes)?;
+    let tuples = Tuples::new(attributes, control)?;
     control.advance(n as u64)?;
     let costs = Costs::new(attributes, control)?;
     let search = Search { k, tuples: &tuples, costs: &costs, streams, control };

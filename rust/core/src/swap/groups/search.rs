@@ -97,6 +97,9 @@ impl Search<'_> {
 
     /// Improves a partition, by some passes of annealing and then some in which only gains count. Never raises the cost.
     pub(super) fn improve(&self, partition: &mut Partition, annealing: u32, descent: u32) -> Result<()> {
+        if partition.sizes.len() < 2 && partition.apart.iter().all(|&copies| copies == 0) {
+            return Ok(()); // nothing to exchange with
+        }
         if annealing > 0 {
             let before = partition.clone();
             let mut by_attribute = self.cost_by_attribute(partition);

@@ -94,7 +94,7 @@ struct Table {
 
 impl Table {
     fn new(attributes: &[Attribute<'_>], leaf: usize, control: &Control) -> Result<Self> {
-        let found = Tuples::new(attributes)?;
+        let found = Tuples::new(attributes, control)?;
         control.check()?;
         let mut counts: Vec<Vec<u64>> = attributes.iter().map(|a| vec![0; a.categories]).collect();
         for tuple in 0..found.len() {
