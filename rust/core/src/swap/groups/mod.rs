@@ -57,9 +57,9 @@ impl Effort {
     /// The order of the records, cut, and nothing else.
     pub const NONE: Self = Self { annealing: 0, descent: 0 };
 
-    /// What pays for so many records: hundreds of passes over a small table, a score over millions of records.
+    /// What pays for so many records: two hundred passes over some thousands, a score over few or over millions.
     pub fn usual(n: usize) -> Self {
-        Self { annealing: (1_000_000 / n.max(1)).clamp(20, 200) as u32, descent: 5 }
+        Self { annealing: (1_000_000 / n.max(1)).min(n / 4).clamp(20, 200) as u32, descent: 5 }
     }
 
     /// What still helps where time does not matter: for about one percent of the error.
