@@ -64,7 +64,7 @@ impl Effort {
 
     /// What still helps where time does not matter: for about one percent of the error.
     pub fn long(n: usize) -> Self {
-        Self { annealing: (20_000_000 / n.max(1)).clamp(100, 2000) as u32, descent: 5 }
+        Self { annealing: (10_000_000 / n.max(1)).clamp(100, 1000) as u32, descent: 5 }
     }
 }
 
