@@ -140,9 +140,8 @@ pub fn swap_records<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Found<'py>>> {
     let attributes = attributes(&codes, &distances, missing.into_iter())?;
-    let swapped = run(py, progress, |control| {
-        records::swap(&attributes, k, &mut Streams::new(seed)?.generator(0, 0), control)
-    })?;
+    let swapped =
+        run(py, progress, |control| records::swap(&attributes, k, &mut Streams::new(seed)?.generator(0, 0), control))?;
     Ok(swapped.into_iter().map(|column| found(py, column)).collect())
 }
 

@@ -116,6 +116,12 @@ impl Groups {
         (parts > 0).then(|| self.all[parts as usize].end)
     }
 
+    /// The categories of a group.
+    pub fn members(&self, group: u32) -> &[u32] {
+        let Group { start, end, .. } = self.all[group as usize];
+        &self.order[start as usize..end as usize]
+    }
+
     /// How much the categories of a group differ.
     pub fn width(&self, group: u32) -> Distance {
         self.all[group as usize].width

@@ -91,7 +91,7 @@ fn every_cluster_is_that_of_brute_force() {
         for (k, leaf) in [(1, 4), (7, 16), (20, LEAF), (n, LEAF)] {
             let table = Table::new(&sample.attributes(), leaf, &Control::new()).unwrap();
             let search = table.search(k);
-            let clusters = Clusters::new(&search, &table.leaves, &Control::new()).unwrap();
+            let clusters = Clusters::new(&search, &Control::new()).unwrap();
             let mut room = Room::default();
             for tuple in 0..table.len() {
                 let reference = table.records[table.starts[tuple] as usize];
@@ -102,9 +102,9 @@ fn every_cluster_is_that_of_brute_force() {
                 let limit = order[k.min(n - 1) - 1] + 1e-9;
                 let inside = order.iter().filter(|&&x| x < limit - 2e-9).count();
                 let tied = order.iter().filter(|&&x| (x - limit).abs() < 2e-9).count();
-                search.cluster(tuple, table.leaves[tuple], &mut room);
-                let found = clusters.of(tuple).unwrap_or(room.cluster());
-                assert_eq!(room.cluster(), found);
+                search.find(&[tuple as u32], &mut room, &Control::new()).unwrap();
+                let found = clusters.of(tuple).unwrap_or(room.cluster(0));
+                assert_eq!(room.cluster(0), found);
                 let nearer = |bound: f64| (0..n as u32).filter(|&i| far[i as usize] < bound).collect::<Vec<u32>>();
                 if inside + tied <= k {
                     // Nobody has to be drawn; whether the reference is listed makes no difference.
