@@ -4,6 +4,8 @@
 //! makes a few instructions of each operation on all lanes. Distances that need more bits are shifted down: no sum gets
 //! larger than the exact one shifted down, so that nothing near is missed, and what passes is looked at exactly.
 
+use rayon::prelude::*;
+
 use super::groups::Groups;
 use super::scale::{Distance, Space};
 
@@ -17,20 +19,34 @@ pub(super) type Vector = [i16; LANES];
 pub(super) type Mask = u16;
 
 /// Less than any distance.
-pub(super) const NONE: i16 = -1;
+pub(super) const NONE: i16 = i16::MIN;
+/// A distance of 0: all 16 bits are used, but only signed numbers are compared by one instruction.
+const ZERO: i16 = NONE + 1;
+/// The largest distance.
+const LARGEST: Distance = (i16::MAX as i32 - ZERO as i32) as Distance;
+/// More than any distance, or equal to the largest.
+pub(super) const ALL: i16 = i16::MAX;
 
 /// Whether any lane has a number that is not above the limit.
 #[inline]
 pub(super) fn any_within(numbers: &Vector, limits: &Vector) -> bool {
-    // In this form it is one instruction to test what the comparison of all lanes yields.
-    let within: [bool; LANES] = std::array::from_fn(|lane| numbers[lane] <= limits[lane]);
+    let mut within = [false; LANES];
+    for lane in 0..LANES {
+        within[lane] = numbers[lane] <= limits[lane];
+    }
     within != [false; LANES]
 }
 
-/// The lanes whose numbers are not above the limit.
+/// The lanes whose numbers are not above the limit, given the bit of each lane.
+///
+/// Were the bits constants here, the compiler would treat some lanes apart.
 #[inline]
-pub(super) fn within(numbers: &Vector, limits: &Vector) -> Mask {
-    (0..LANES).fold(0, |mask, lane| mask | Mask::from(numbers[lane] <= limits[lane]) << lane)
+pub(super) fn within(numbers: &Vector, limits: &Vector, bits: &[Mask; LANES]) -> Mask {
+    let mut all = 0;
+    for lane in 0..LANES {
+        all |= if numbers[lane] <= limits[lane] { bits[lane] } else { 0 };
+    }
+    all
 }
 
 /// The lanes of a mask.
@@ -47,8 +63,10 @@ pub(super) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
 pub(super) struct Scale<'a> {
     spaces: &'a [Space],
     groups: &'a [Groups],
-    /// Smallest and largest distance from each category to each group, by attribute.
-    bounds: Vec<Vec<(Distance, Distance)>>,
+    /// Shortened distances from each category to each other, by attribute,
+    distances: Vec<Vec<i16>>,
+    /// and to the nearest member of each group, and whether all its members are equally distant.
+    bounds: Vec<Vec<(i16, bool)>>,
     /// Number of the first category and of the first group of each attribute, and the number of all.
     first_category: Vec<u32>,
     first_group: Vec<u32>,
@@ -58,22 +76,20 @@ pub(super) struct Scale<'a> {
 
 impl<'a> Scale<'a> {
     pub fn new(spaces: &'a [Space], groups: &'a [Groups]) -> Self {
-        let both = |x: Distance| (x, x);
-        let join = |a: (Distance, Distance), b: (Distance, Distance)| (a.0.min(b.0), a.1.max(b.1));
-        let bounds: Vec<Vec<(Distance, Distance)>> =
-            groups.iter().zip(spaces).map(|(groups, space)| groups.table(space, both, join)).collect();
-        // Group 0 is everything.
-        let largest = |(bounds, groups): (&Vec<(Distance, Distance)>, &Groups)| {
-            bounds.iter().step_by(groups.len()).map(|b| b.1).max().unwrap_or(0)
-        };
-        let largest_sum: Distance = bounds.iter().zip(groups).map(largest).sum();
-        let shift = (i16::BITS - 1).max(Distance::BITS - largest_sum.leading_zeros()) - (i16::BITS - 1);
+        let largest = |space: &Space| space.distances().par_iter().copied().max().unwrap_or(0);
+        let largest_sum: Distance = spaces.iter().map(largest).sum();
+        let shift = (0..Distance::BITS).find(|shift| largest_sum >> shift <= LARGEST).unwrap_or(0);
+        let shorten = |x: Distance| (x >> shift) as i16;
+        let of = |x: Distance| (x, true);
+        let join = |a: (Distance, bool), b: (Distance, bool)| (a.0.min(b.0), a.1 && b.1 && a.0 == b.0);
+        let keep = |(least, even): (Distance, bool)| (shorten(least), even);
         Self {
+            distances: spaces.iter().map(|s| s.distances().par_iter().map(|&x| shorten(x)).collect()).collect(),
+            bounds: groups.iter().zip(spaces).map(|(groups, space)| groups.table(space, of, join, keep)).collect(),
             first_category: firsts(spaces.iter().map(Space::len)),
             first_group: firsts(groups.iter().map(Groups::len)),
             spaces,
             groups,
-            bounds,
             shift,
         }
     }
@@ -90,28 +106,20 @@ impl<'a> Scale<'a> {
         all
     }
 
-    /// A distance, or a limit of distances, in the bits of a lane.
+    /// A limit of distances in the bits of a lane.
     #[inline]
-    pub fn shorten(&self, distance: Distance) -> i16 {
-        (distance >> self.shift).min(i16::MAX as Distance) as i16
+    pub fn limit(&self, limit: Distance) -> i16 {
+        ZERO.wrapping_add((limit >> self.shift).min(LARGEST) as i16)
     }
 
-    /// The distance of two tuples given by the numbers of their categories.
+    /// The distance of two tuples given by the numbers of their categories, and its number in a lane.
     #[inline]
-    pub fn distance(&self, from: &[u32], to: &[u32]) -> Distance {
+    pub fn distance(&self, number: i16, from: &[u32], to: &[u32]) -> Distance {
+        if self.shift == 0 {
+            return Distance::from(number.wrapping_sub(ZERO) as u16);
+        }
         let each = self.spaces.iter().zip(&self.first_category).zip(from.iter().zip(to));
         each.map(|((space, first), (from, to))| space.row(from - first)[(to - first) as usize]).sum()
-    }
-
-    /// The smallest distance of a tuple to some groups, one for each attribute.
-    pub fn least(&self, from: &[u32], groups: &[u32]) -> Distance {
-        let each = from.iter().zip(groups).enumerate();
-        each.map(|(a, (from, &group))| self.bound(a, from - self.first_category[a], group).0).sum()
-    }
-
-    #[inline]
-    fn bound(&self, attribute: usize, category: u32, group: u32) -> (Distance, Distance) {
-        self.bounds[attribute][category as usize * self.groups[attribute].len() + group as usize]
     }
 }
 
@@ -166,7 +174,7 @@ impl Tables {
     /// members are equally distant. `from` are the categories of the batch, lane after lane.
     #[inline]
     pub fn bound(&mut self, scale: &Scale<'_>, from: &[u32], groups: &[u32]) -> (Vector, Mask) {
-        let mut sum = [0; LANES];
+        let mut sum = [ZERO; LANES];
         let mut even = Mask::MAX;
         for (a, (first, &group)) in scale.first_group.iter().zip(groups).enumerate() {
             let index = (first + group) as usize;
@@ -184,11 +192,12 @@ impl Tables {
     fn fill_group(&mut self, scale: &Scale<'_>, from: &[u32], attribute: usize, group: u32) {
         let bound = &mut self.groups[(scale.first_group[attribute] + group) as usize];
         (bound.batch, bound.even) = (self.batch, 0);
+        let bounds = &scale.bounds[attribute][group as usize..];
         for (lane, from) in from.chunks_exact(scale.spaces.len()).enumerate() {
-            let category = from[attribute] - scale.first_category[attribute];
-            let (least, most) = scale.bound(attribute, category, group);
-            bound.least[lane] = scale.shorten(least);
-            bound.even |= Mask::from(least == most) << lane;
+            let category = (from[attribute] - scale.first_category[attribute]) as usize;
+            let (least, even) = bounds[category * scale.groups[attribute].len()];
+            bound.least[lane] = least;
+            bound.even |= Mask::from(even) << lane;
         }
     }
 
@@ -206,15 +215,20 @@ impl Tables {
     #[cold]
     fn fill_members(&mut self, scale: &Scale<'_>, from: &[u32], attribute: usize, group: u32) {
         let first = scale.first_category[attribute];
+        // Idle lanes repeat the first, so that the number of lanes is fixed.
+        let d = scale.spaces[attribute].len();
+        let row = |from: &[u32]| &scale.distances[attribute][(from[attribute] - first) as usize * d..][..d];
+        let mut rows = [row(from); LANES];
+        for (lane, from) in rows.iter_mut().zip(from.chunks_exact(scale.spaces.len())) {
+            *lane = row(from);
+        }
         for &member in scale.groups[attribute].members(group) {
             let index = (first + member) as usize;
-            if self.category_of[index] == self.batch {
-                continue;
-            }
-            self.category_of[index] = self.batch;
-            for (lane, from) in from.chunks_exact(scale.spaces.len()).enumerate() {
-                let row = scale.spaces[attribute].row(from[attribute] - first);
-                self.categories[index][lane] = scale.shorten(row[member as usize]);
+            if self.category_of[index] != self.batch {
+                self.category_of[index] = self.batch;
+                for (number, row) in self.categories[index].iter_mut().zip(rows) {
+                    *number = row[member as usize];
+                }
             }
         }
     }
@@ -222,7 +236,7 @@ impl Tables {
     /// The distances to a tuple.
     #[inline]
     pub fn sum(&self, categories: &[u32]) -> Vector {
-        let mut sum = [0; LANES];
+        let mut sum = [ZERO; LANES];
         for &category in categories {
             add(&mut sum, &self.categories[category as usize]);
         }

@@ -39,7 +39,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 
 /// Tuples in a leaf of the tree of nearest ones.
-const LEAF: usize = 64;
+const LEAF: usize = 128;
 
 /// Swaps the values of several attributes, record by record. Missing values stay where they are.
 pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, control: &Control) -> Result<Vec<Swapped>> {

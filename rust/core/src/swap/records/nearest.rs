@@ -7,7 +7,7 @@
 use std::collections::BinaryHeap;
 
 use super::groups::Groups;
-use super::lanes::{self, LANES, Mask, NONE, Scale, Tables, Vector};
+use super::lanes::{self, ALL, LANES, Mask, NONE, Scale, Tables, Vector};
 use super::scale::{Distance, Space};
 use super::tree::Tree;
 use crate::control::Control;
@@ -49,8 +49,10 @@ pub(super) struct Room {
     tables: Tables,
     /// Categories of the batch, lane after lane.
     from: Vec<u32>,
-    /// Distances above which nothing is wanted.
+    /// Distances above which nothing is wanted; no distance at all in idle lanes.
     limits: Vector,
+    /// The bit of each lane.
+    bits: [Mask; LANES],
     /// Nodes to look at.
     stack: Vec<Open>,
     lanes: [Lane; LANES],
@@ -154,9 +156,10 @@ impl<'a> Search<'a> {
         room.tables.restart(&self.scale);
         room.from.clear();
         room.limits = [NONE; LANES];
+        room.bits = std::array::from_fn(|lane| 1 << lane);
         for ((&tuple, lane), limit) in tuples.iter().zip(&mut room.lanes).zip(&mut room.limits) {
             room.from.extend_from_slice(self.tuple(tuple));
-            *limit = i16::MAX;
+            *limit = ALL;
             lane.found.clear();
             // The tuple is found together with its reference, which is no member.
             lane.nearest.restart(self.k + 1);
@@ -187,16 +190,13 @@ impl<'a> Search<'a> {
     /// Searches the nodes on the stack and all below them, nearer parts first.
     fn search(&self, room: &mut Room, control: &Control) -> Result<()> {
         while let Some(Open { node: index, mut lanes, even, least }) = room.stack.pop() {
-            if !lanes::any_within(&least, &room.limits) {
-                continue;
-            }
-            lanes &= lanes::within(&least, &room.limits);
+            lanes &= lanes::within(&least, &room.limits, &room.bits);
             let node = self.tree.nodes[index as usize];
             if lanes & even != 0 {
                 let places = (self.starts[node.start as usize], self.starts[node.end as usize]);
                 for lane in lanes::lanes(lanes & even) {
                     let from = &room.from[lane * self.attributes..][..self.attributes];
-                    let distance = self.scale.least(from, self.tree.groups(index));
+                    let distance = self.scale.distance(least[lane], from, self.tuple(node.start));
                     self.note(lane, distance, places, room);
                 }
                 lanes &= !even;
@@ -213,7 +213,8 @@ impl<'a> Search<'a> {
             // On top comes the one that is nearer for more lanes.
             let swapped = match (&a, &b) {
                 (Some(a), Some(b)) => {
-                    let (a, b) = (lanes::within(&a.least, &b.least), lanes::within(&b.least, &a.least));
+                    let (a, b) =
+                        (lanes::within(&a.least, &b.least, &room.bits), lanes::within(&b.least, &a.least, &room.bits));
                     (a & lanes).count_ones() >= (b & lanes).count_ones()
                 }
                 _ => false,
@@ -229,10 +230,7 @@ impl<'a> Search<'a> {
     #[inline]
     fn open(&self, node: u32, lanes: Mask, room: &mut Room) -> Option<Open> {
         let (least, even) = room.tables.bound(&self.scale, &room.from, self.tree.groups(node));
-        if !lanes::any_within(&least, &room.limits) {
-            return None;
-        }
-        let lanes = lanes & lanes::within(&least, &room.limits);
+        let lanes = lanes & lanes::within(&least, &room.limits, &room.bits);
         (lanes != 0).then_some(Open { node, lanes, even, least })
     }
 
@@ -251,9 +249,9 @@ impl<'a> Search<'a> {
                 continue;
             }
             let places = (self.starts[tuple], self.starts[tuple + 1]);
-            for lane in lanes::lanes(lanes::within(&sums, &limits)) {
+            for lane in lanes::lanes(lanes::within(&sums, &limits, &room.bits)) {
                 let from = &room.from[lane * self.attributes..][..self.attributes];
-                self.note(lane, self.scale.distance(from, to), places, room);
+                self.note(lane, self.scale.distance(sums[lane], from, to), places, room);
                 limits[lane] = room.limits[lane];
             }
         }
@@ -266,7 +264,7 @@ impl<'a> Search<'a> {
         if distance <= nearest.limit {
             found.push((distance, places.0, places.1));
             nearest.add(distance, places.1 - places.0);
-            room.limits[lane] = self.scale.shorten(nearest.limit);
+            room.limits[lane] = self.scale.limit(nearest.limit);
         }
     }
 
