@@ -24,7 +24,7 @@ pub(super) const NONE: i16 = i16::MIN;
 const ZERO: i16 = NONE + 1;
 /// The largest distance.
 const LARGEST: Distance = (i16::MAX as i32 - ZERO as i32) as Distance;
-/// More than any distance, or equal to the largest.
+/// A limit that no distance exceeds.
 pub(super) const ALL: i16 = i16::MAX;
 
 /// Whether any lane has a number that is not above the limit.
@@ -37,7 +37,7 @@ pub(super) fn any_within(numbers: &Vector, limits: &Vector) -> bool {
     within != [false; LANES]
 }
 
-/// The lanes whose numbers are not above the limit, given the bit of each lane.
+/// The lanes whose numbers are not above the limit, given the bit of each lane, none for idle ones.
 ///
 /// Were the bits constants here, the compiler would treat some lanes apart.
 #[inline]
@@ -97,11 +97,9 @@ impl<'a> Scale<'a> {
     /// The numbers of the categories of all tuples, tuple after tuple.
     pub fn categories(&self, codes: &[Vec<u32>]) -> Vec<u32> {
         let tuples = codes.first().map_or(0, Vec::len);
-        let mut all = vec![0; tuples * codes.len()];
-        for (a, (codes, first)) in codes.iter().zip(&self.first_category).enumerate() {
-            for (number, &code) in all[a..].iter_mut().step_by(self.spaces.len()).zip(codes) {
-                *number = first + code;
-            }
+        let mut all = Vec::with_capacity(tuples * codes.len());
+        for tuple in 0..tuples {
+            all.extend(codes.iter().zip(&self.first_category).map(|(codes, first)| first + codes[tuple]));
         }
         all
     }
@@ -247,7 +245,7 @@ impl Tables {
 #[inline]
 fn add(sum: &mut Vector, numbers: &Vector) {
     for (sum, number) in sum.iter_mut().zip(numbers) {
-        // What is left over in idle lanes may be anything.
+        // Distances from 0 to the largest begin below 0 and take all 16 bits.
         *sum = sum.wrapping_add(*number);
     }
 }

@@ -43,7 +43,7 @@ pub(super) struct Search<'a> {
     twins: bool,
 }
 
-/// Room for one batch, used again for the next.
+/// Room for one batch, used again for the next of the same search.
 #[derive(Default)]
 pub(super) struct Room {
     tables: Tables,
@@ -51,7 +51,7 @@ pub(super) struct Room {
     from: Vec<u32>,
     /// Distances above which nothing is wanted; no distance at all in idle lanes.
     limits: Vector,
-    /// The bit of each lane.
+    /// The bit of each lane, none for idle ones.
     bits: [Mask; LANES],
     /// Nodes to look at.
     stack: Vec<Open>,
@@ -155,11 +155,10 @@ impl<'a> Search<'a> {
         let Some(&first) = tuples.first() else { return Ok(()) };
         room.tables.restart(&self.scale);
         room.from.clear();
-        room.limits = [NONE; LANES];
-        room.bits = std::array::from_fn(|lane| 1 << lane);
-        for ((&tuple, lane), limit) in tuples.iter().zip(&mut room.lanes).zip(&mut room.limits) {
+        (room.limits, room.bits) = ([NONE; LANES], [0; LANES]);
+        for (index, (&tuple, lane)) in tuples.iter().zip(&mut room.lanes).enumerate() {
             room.from.extend_from_slice(self.tuple(tuple));
-            *limit = ALL;
+            (room.limits[index], room.bits[index]) = (ALL, 1 << index);
             lane.found.clear();
             // The tuple is found together with its reference, which is no member.
             lane.nearest.restart(self.k + 1);
@@ -182,6 +181,7 @@ impl<'a> Search<'a> {
             node = parent;
         }
         for lane in &mut room.lanes[..tuples.len()] {
+            control.check()?;
             lane.finish(self.k);
         }
         Ok(())
