@@ -69,7 +69,8 @@ impl<'a> Ends<'a> {
     /// The records at those places that are left.
     pub fn new(all: Places<'a>, is_left: impl Fn(u32) -> bool) -> Self {
         let groups: Vec<Groups> = all.spaces.iter().map(Groups::by_reach).collect();
-        let bounds = groups.iter().zip(all.spaces).map(|(g, space)| g.table(space, |x| x, Distance::max)).collect();
+        let bounds =
+            groups.iter().zip(all.spaces).map(|(g, space)| g.table(space, |x| x, Distance::max, |x| x)).collect();
         let tuples = all.starts.len() - 1;
         let mut left = vec![0; tuples];
         let mut places = Vec::with_capacity(all.tuples.len());

@@ -116,20 +116,29 @@ impl Groups {
         (parts > 0).then(|| self.all[parts as usize].end)
     }
 
+    /// The categories of a group.
+    pub fn members(&self, group: u32) -> &[u32] {
+        let Group { start, end, .. } = self.all[group as usize];
+        &self.order[start as usize..end as usize]
+    }
+
     /// How much the categories of a group differ.
     pub fn width(&self, group: u32) -> Distance {
         self.all[group as usize].width
     }
 
-    /// A number for each category and group, category after category: `of` the distance to each member, `joined`.
-    pub fn table<T, F, J>(&self, space: &Space, of: F, join: J) -> Vec<T>
+    /// What to `keep` for each category and group, category after category: `of` the distance to each member, `joined`.
+    pub fn table<T, U, F, J, K>(&self, space: &Space, of: F, join: J, keep: K) -> Vec<U>
     where
         T: Copy + Default + Send,
+        U: Copy + Default + Send,
         F: Fn(Distance) -> T + Sync,
         J: Fn(T, T) -> T + Sync,
+        K: Fn(T) -> U + Sync,
     {
-        let mut table = vec![T::default(); space.len() * self.len()];
-        table.par_chunks_mut(self.len()).enumerate().for_each(|(category, out)| {
+        let mut table = vec![U::default(); space.len() * self.len()];
+        let room = || vec![T::default(); self.len()];
+        table.par_chunks_mut(self.len()).enumerate().for_each_init(room, |out, (category, kept)| {
             let row = space.row(category as u32);
             // Parts come after their whole.
             for (index, group) in self.all.iter().enumerate().rev() {
@@ -140,6 +149,7 @@ impl Groups {
                     let each = members.iter().map(|&c| of(row[c as usize]));
                     each.reduce(&join).unwrap_or_default()
                 };
+                kept[index] = keep(out[index]);
             }
         });
         table

@@ -7,14 +7,17 @@
 //!
 //! - [`scale`]: distances as whole numbers, so that ties are exact.
 //! - [`groups`], [`tree`]: search trees over the distinct tuples, from matrices of distances alone.
-//! - [`nearest`]: clusters, which depend on the tuple only, in parallel and before anything is swapped.
+//! - [`nearest`], [`lanes`]: the nearest records of a few tuples at once.
+//! - [`clusters`]: clusters, which depend on the tuple only, in parallel and before anything is swapped.
 //! - [`farthest`]: the next reference, among the records that are left.
 //!
 //! Clusters and far ends are exact, and all draws are made in one sequence: the result has the law of the algorithm
 //! carried out record by record, and does not depend on the number of threads.
 
+mod clusters;
 mod farthest;
 mod groups;
+mod lanes;
 mod nearest;
 mod scale;
 #[cfg(test)]
@@ -24,9 +27,10 @@ mod tree;
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
+use self::clusters::Clusters;
 use self::farthest::{Ends, Places};
 use self::groups::Groups;
-use self::nearest::{Cluster, Clusters, Range, Room, Search};
+use self::nearest::{Cluster, Range, Room, Search};
 use self::scale::Space;
 use self::tree::Tree;
 use super::tuples::{Attribute, Tuples};
@@ -35,7 +39,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 
 /// Tuples in a leaf of the tree of nearest ones.
-const LEAF: usize = 64;
+const LEAF: usize = 128;
 
 /// Swaps the values of several attributes, record by record. Missing values stay where they are.
 pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, control: &Control) -> Result<Vec<Swapped>> {
@@ -47,7 +51,7 @@ pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, contr
     let k = k.min(table.records.len());
     control.begin((table.len() + table.records.len()) as u64);
     let search = table.search(k);
-    let clusters = Clusters::new(&search, &table.leaves, control)?;
+    let clusters = Clusters::new(&search, control)?;
     let mut state = State::new(&table, attributes);
     let mut room = Room::default();
     let mut ends = Ends::new(table.places(), |place| !state.is_done(place));
@@ -57,10 +61,12 @@ pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, contr
     loop {
         let tuple = table.tuples[reference as usize] as usize;
         control.check()?;
-        let cluster = clusters.of(tuple).unwrap_or_else(|| {
-            search.cluster(tuple, table.leaves[tuple], &mut room);
-            room.cluster()
-        });
+        let cluster = if let Some(stored) = clusters.of(tuple) {
+            stored
+        } else {
+            search.find(&[tuple as u32], &mut room, control)?;
+            room.cluster(0)
+        };
         state.gather(reference, cluster, rng);
         state.swap(reference, rng, |place| ends.remove(place));
         if (told - ends.len()) as u64 >= STEPS {
@@ -142,7 +148,7 @@ impl Table {
 
     /// A search for the `k` nearest records.
     fn search(&self, k: usize) -> Search<'_> {
-        Search::new(&self.spaces, &self.groups, &self.tree, &self.codes, &self.starts, k)
+        Search::new(&self.spaces, &self.groups, (&self.tree, &self.leaves), &self.codes, &self.starts, k)
     }
 
     fn places(&self) -> Places<'_> {

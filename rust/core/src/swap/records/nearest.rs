@@ -1,22 +1,17 @@
-//! The `k` nearest records of every distinct tuple.
+//! The `k` nearest records of tuples.
 //!
-//! Distances are those of the original records, so a tuple's cluster never changes but for the ties at its boundary:
-//! it is worked out once, for all tuples in parallel, as ranges of places in the order of the tree.
+//! Distances are those of the original records, so a tuple's cluster never changes but for the ties at its boundary. It
+//! is described by ranges of places in the order of the tree. Tuples that follow each other there are near each other
+//! and come upon the same parts of the tree: they are searched for in batches.
 
 use std::collections::BinaryHeap;
 
-use rayon::prelude::*;
-
 use super::groups::Groups;
+use super::lanes::{self, ALL, LANES, Mask, NONE, Scale, Tables, Vector};
 use super::scale::{Distance, Space};
 use super::tree::Tree;
 use crate::control::Control;
 use crate::error::Result;
-
-/// Tuples whose clusters are stored together.
-const CHUNK: usize = 256;
-/// Ranges that are stored for one tuple; longer lists are worked out again when they are needed.
-const STORED: usize = 512;
 
 /// Ranges of places, one after another: where each begins, and how many places there are up to its end.
 pub(super) type Range = (u32, u32);
@@ -32,31 +27,51 @@ pub(super) struct Cluster<'a> {
     pub drawn: usize,
 }
 
-/// What a search needs: tuples in the order of the tree, and bounds of distances.
+/// What a search needs: tuples in the order of the tree, and distances.
 pub(super) struct Search<'a> {
-    spaces: &'a [Space],
+    scale: Scale<'a>,
     tree: &'a Tree,
-    /// Codes in the order of the tree, by attribute.
-    codes: &'a [Vec<u32>],
+    /// Leaf of each tuple.
+    leaves: &'a [u32],
+    /// Categories of the tuples, tuple after tuple, as the scale numbers them.
+    categories: Vec<u32>,
+    attributes: usize,
     /// Place of the first record of each tuple, and the number of records.
     starts: &'a [u32],
-    groups: Vec<usize>,
-    /// Smallest and largest distance from each category to each group, by attribute.
-    bounds: Vec<Vec<(Distance, Distance)>>,
     k: usize,
     /// Whether different tuples may have distance 0.
     twins: bool,
 }
 
-/// Room for one search, used again for the next.
+/// Room for one batch, used again for the next of the same search.
 #[derive(Default)]
-pub(super) struct Room<'a> {
-    rows: Vec<&'a [Distance]>,
-    bounds: Vec<&'a [(Distance, Distance)]>,
-    /// Nodes to look at, with the bounds of their distances.
-    stack: Vec<((Distance, Distance), u32)>,
-    distances: Vec<Distance>,
-    /// Distance, first place and end of what has been found.
+pub(super) struct Room {
+    tables: Tables,
+    /// Categories of the batch, lane after lane.
+    from: Vec<u32>,
+    /// Distances above which nothing is wanted; no distance at all in idle lanes.
+    limits: Vector,
+    /// The bit of each lane, none for idle ones.
+    bits: [Mask; LANES],
+    /// Nodes to look at.
+    stack: Vec<Open>,
+    lanes: [Lane; LANES],
+}
+
+struct Open {
+    node: u32,
+    /// Lanes that have to look at the node,
+    lanes: Mask,
+    /// those from which all of it is equally distant,
+    even: Mask,
+    /// and distances to the nearest that it may hold.
+    least: Vector,
+}
+
+/// One tuple of a batch: what has been found for it.
+#[derive(Default)]
+struct Lane {
+    /// Distance, first place and end.
     found: Vec<(Distance, u32, u32)>,
     nearest: Nearest,
     inside: Vec<Range>,
@@ -64,10 +79,11 @@ pub(super) struct Room<'a> {
     drawn: usize,
 }
 
-impl Room<'_> {
-    /// The result of the last search.
-    pub fn cluster(&self) -> Cluster<'_> {
-        Cluster { inside: &self.inside, boundary: &self.boundary, drawn: self.drawn }
+impl Room {
+    /// The result of the last search for one of its tuples.
+    pub fn cluster(&self, lane: usize) -> Cluster<'_> {
+        let Lane { inside, boundary, drawn, .. } = &self.lanes[lane];
+        Cluster { inside, boundary, drawn: *drawn }
     }
 }
 
@@ -110,123 +126,176 @@ impl Nearest {
 impl<'a> Search<'a> {
     pub fn new(
         spaces: &'a [Space],
-        groups: &[Groups],
-        tree: &'a Tree,
-        codes: &'a [Vec<u32>],
+        groups: &'a [Groups],
+        (tree, leaves): (&'a Tree, &'a [u32]),
+        codes: &[Vec<u32>],
         starts: &'a [u32],
         k: usize,
     ) -> Self {
-        let both = |x: Distance| (x, x);
-        let join = |a: (Distance, Distance), b: (Distance, Distance)| (a.0.min(b.0), a.1.max(b.1));
-        let bounds = groups.iter().zip(spaces).map(|(groups, space)| groups.table(space, both, join)).collect();
+        let scale = Scale::new(spaces, groups);
+        let categories = scale.categories(codes);
         let twins = spaces.iter().any(Space::has_twins);
-        Self { spaces, tree, codes, starts, groups: groups.iter().map(Groups::len).collect(), bounds, k, twins }
+        Self { scale, tree, leaves, categories, attributes: spaces.len(), starts, k, twins }
     }
 
-    /// Finds the cluster of a tuple, whose leaf is known.
-    pub fn cluster(&'a self, tuple: usize, leaf: u32, room: &mut Room<'a>) {
-        room.inside.clear();
-        room.boundary.clear();
+    /// Number of tuples.
+    pub fn len(&self) -> usize {
+        self.leaves.len()
+    }
+
+    /// The cluster of a tuple that has more records than are wanted, which needs no search: as a boundary of one range,
+    /// and how many of its records are drawn.
+    pub fn alone(&self, tuple: usize) -> Option<(Range, usize)> {
         let (start, end) = (self.starts[tuple], self.starts[tuple + 1]);
-        if (end - start) as usize > self.k + 1 && !self.twins {
-            room.boundary.push((start, end - start));
-            room.drawn = self.k;
-            return;
+        ((end - start) as usize > self.k + 1 && !self.twins).then_some(((start, end - start), self.k))
+    }
+
+    /// Finds the clusters of some tuples, at most one for each lane and best near each other.
+    pub fn find(&self, tuples: &[u32], room: &mut Room, control: &Control) -> Result<()> {
+        let Some(&first) = tuples.first() else { return Ok(()) };
+        room.tables.restart(&self.scale);
+        room.from.clear();
+        (room.limits, room.bits) = ([NONE; LANES], [0; LANES]);
+        for (index, (&tuple, lane)) in tuples.iter().zip(&mut room.lanes).enumerate() {
+            room.from.extend_from_slice(self.tuple(tuple));
+            (room.limits[index], room.bits[index]) = (ALL, 1 << index);
+            lane.found.clear();
+            // The tuple is found together with its reference, which is no member.
+            lane.nearest.restart(self.k + 1);
         }
-        room.rows.clear();
-        room.bounds.clear();
-        for (a, codes) in self.codes.iter().enumerate() {
-            let code = codes[tuple];
-            room.rows.push(self.spaces[a].row(code));
-            room.bounds.push(&self.bounds[a][code as usize * self.groups[a]..][..self.groups[a]]);
-        }
-        room.found.clear();
-        // The tuple is found together with its reference, which is no member.
-        room.nearest.restart(self.k + 1);
-        self.scan(leaf, room);
+        let leaf = self.leaves[first as usize];
+        self.scan(leaf, Mask::MAX, room);
         // From the leaf upwards: the nearest come first, and everything else can be told to be too far.
         let mut node = leaf;
         while node != 0 {
             let parent = self.tree.nodes[node as usize].parent;
             let children = self.tree.nodes[parent as usize].children;
-            self.below(if children == node { node + 1 } else { children }, room);
+            let sibling = if children == node { node + 1 } else { children };
+            let open = self.open(sibling, Mask::MAX, room);
+            room.stack.extend(open);
+            let searched = self.search(room, control);
+            if searched.is_err() {
+                room.stack.clear();
+                return searched;
+            }
             node = parent;
         }
-        self.finish(room);
+        for lane in &mut room.lanes[..tuples.len()] {
+            control.check()?;
+            lane.finish(self.k);
+        }
+        Ok(())
     }
 
-    /// Searches a node and all below it, nearer parts first.
-    fn below(&self, node: u32, room: &mut Room<'a>) {
-        let bounds = self.bound(node, room);
-        room.stack.push((bounds, node));
-        while let Some(((least, most), index)) = room.stack.pop() {
-            if least > room.nearest.limit {
+    /// Searches the nodes on the stack and all below them, nearer parts first.
+    fn search(&self, room: &mut Room, control: &Control) -> Result<()> {
+        while let Some(Open { node: index, mut lanes, even, least }) = room.stack.pop() {
+            lanes &= lanes::within(&least, &room.limits, &room.bits);
+            let node = self.tree.nodes[index as usize];
+            if lanes & even != 0 {
+                let places = (self.starts[node.start as usize], self.starts[node.end as usize]);
+                for lane in lanes::lanes(lanes & even) {
+                    let from = &room.from[lane * self.attributes..][..self.attributes];
+                    let distance = self.scale.distance(least[lane], from, self.tuple(node.start));
+                    self.note(lane, distance, places, room);
+                }
+                lanes &= !even;
+            }
+            if lanes == 0 {
                 continue;
             }
-            let node = self.tree.nodes[index as usize];
-            if least == most {
-                let (start, end) = (self.starts[node.start as usize], self.starts[node.end as usize]);
-                room.found.push((least, start, end));
-                room.nearest.add(least, end - start);
-            } else if node.children == 0 {
-                self.scan(index, room);
-            } else {
-                let children = [node.children, node.children + 1].map(|child| (self.bound(child, room), child));
-                let nearer = usize::from(children[1].0 < children[0].0);
-                room.stack.extend([children[1 - nearer], children[nearer]]);
+            if node.children == 0 {
+                control.check()?;
+                self.scan(index, lanes, room);
+                continue;
             }
+            let [a, b] = [node.children, node.children + 1].map(|child| self.open(child, lanes, room));
+            // On top comes the one that is nearer for more lanes.
+            let swapped = match (&a, &b) {
+                (Some(a), Some(b)) => {
+                    let (a, b) =
+                        (lanes::within(&a.least, &b.least, &room.bits), lanes::within(&b.least, &a.least, &room.bits));
+                    (a & lanes).count_ones() >= (b & lanes).count_ones()
+                }
+                _ => false,
+            };
+            let (below, above) = if swapped { (b, a) } else { (a, b) };
+            room.stack.extend(below);
+            room.stack.extend(above);
         }
+        Ok(())
     }
 
+    /// A node, if any of some lanes has to look at it.
     #[inline]
-    fn bound(&self, node: u32, room: &Room<'a>) -> (Distance, Distance) {
-        let groups = self.tree.groups(node).iter().zip(&room.bounds);
-        groups.fold((0, 0), |(least, most), (&group, bounds)| {
-            let (low, high) = bounds[group as usize];
-            (least + low, most + high)
-        })
+    fn open(&self, node: u32, lanes: Mask, room: &mut Room) -> Option<Open> {
+        let (least, even) = room.tables.bound(&self.scale, &room.from, self.tree.groups(node));
+        let lanes = lanes & lanes::within(&least, &room.limits, &room.bits);
+        (lanes != 0).then_some(Open { node, lanes, even, least })
     }
 
     /// Looks at every tuple of a leaf.
-    fn scan(&self, leaf: u32, room: &mut Room<'a>) {
+    fn scan(&self, leaf: u32, lanes: Mask, room: &mut Room) {
+        room.tables.prepare(&self.scale, &room.from, self.tree.groups(leaf));
         let node = self.tree.nodes[leaf as usize];
-        let tuples = node.start as usize..node.end as usize;
-        room.distances.clear();
-        room.distances.resize(tuples.len(), 0);
-        for (row, codes) in room.rows.iter().zip(self.codes) {
-            for (distance, &code) in room.distances.iter_mut().zip(&codes[tuples.clone()]) {
-                *distance += row[code as usize];
-            }
+        let mut limits = room.limits;
+        for lane in lanes::lanes(!lanes) {
+            limits[lane] = NONE;
         }
-        for (tuple, &distance) in tuples.zip(&room.distances) {
-            if distance <= room.nearest.limit {
-                let (start, end) = (self.starts[tuple], self.starts[tuple + 1]);
-                room.found.push((distance, start, end));
-                room.nearest.add(distance, end - start);
+        let tuples = node.start as usize * self.attributes..node.end as usize * self.attributes;
+        for (tuple, to) in (node.start as usize..).zip(self.categories[tuples].chunks_exact(self.attributes)) {
+            let sums = room.tables.sum(to);
+            if !lanes::any_within(&sums, &limits) {
+                continue;
+            }
+            let places = (self.starts[tuple], self.starts[tuple + 1]);
+            for lane in lanes::lanes(lanes::within(&sums, &limits, &room.bits)) {
+                let from = &room.from[lane * self.attributes..][..self.attributes];
+                self.note(lane, self.scale.distance(sums[lane], from, to), places, room);
+                limits[lane] = room.limits[lane];
             }
         }
     }
 
-    /// Sorts what has been found into members and boundary.
-    fn finish(&self, room: &mut Room<'a>) {
-        let limit = room.nearest.limit;
-        room.found.retain(|x| x.0 <= limit);
-        room.found.sort_unstable_by_key(|x| x.1);
-        let count = |records: &[Range]| records.last().map_or(0, |r| r.1 as usize);
-        for &(distance, start, end) in &room.found {
-            append(if distance < limit { &mut room.inside } else { &mut room.boundary }, start, end);
+    /// Notes records at one distance, if they are near enough.
+    #[inline]
+    fn note(&self, lane: usize, distance: Distance, places: (u32, u32), room: &mut Room) {
+        let Lane { found, nearest, .. } = &mut room.lanes[lane];
+        if distance <= nearest.limit {
+            found.push((distance, places.0, places.1));
+            nearest.add(distance, places.1 - places.0);
+            room.limits[lane] = self.scale.limit(nearest.limit);
         }
-        if count(&room.inside) + count(&room.boundary) <= self.k + 1 {
+    }
+
+    fn tuple(&self, tuple: u32) -> &[u32] {
+        &self.categories[tuple as usize * self.attributes..][..self.attributes]
+    }
+}
+
+impl Lane {
+    /// Sorts what has been found into members and boundary.
+    fn finish(&mut self, k: usize) {
+        let limit = self.nearest.limit;
+        self.found.retain(|x| x.0 <= limit);
+        self.found.sort_unstable_by_key(|x| x.1);
+        self.inside.clear();
+        self.boundary.clear();
+        let count = |records: &[Range]| records.last().map_or(0, |r| r.1 as usize);
+        for &(distance, start, end) in &self.found {
+            append(if distance < limit { &mut self.inside } else { &mut self.boundary }, start, end);
+        }
+        if count(&self.inside) + count(&self.boundary) <= k + 1 {
             // Everybody at the boundary belongs to the cluster, or there are not so many records.
-            room.inside.clear();
-            room.boundary.clear();
-            for &(_, start, end) in &room.found {
-                append(&mut room.inside, start, end);
+            self.inside.clear();
+            self.boundary.clear();
+            for &(_, start, end) in &self.found {
+                append(&mut self.inside, start, end);
             }
-            room.drawn = 0;
+            self.drawn = 0;
         } else {
             // The reference is inside unless the boundary is at distance 0.
-            room.drawn = self.k + usize::from(limit > 0) - count(&room.inside);
+            self.drawn = k + usize::from(limit > 0) - count(&self.inside);
         }
     }
 }
@@ -242,69 +311,5 @@ fn append(ranges: &mut Vec<Range>, start: u32, end: u32) {
     match ranges.last_mut() {
         Some(last) if touches => last.1 = all,
         _ => ranges.push((start, all)),
-    }
-}
-
-/// The clusters of all tuples, as far as they are short enough to be stored.
-pub(super) struct Clusters {
-    chunks: Vec<Chunk>,
-}
-
-#[derive(Default)]
-struct Chunk {
-    ranges: Vec<Range>,
-    clusters: Vec<Stored>,
-}
-
-#[derive(Clone, Copy)]
-struct Stored {
-    /// Ends of its two lists among the ranges of the chunk; the first begins where the one before ends.
-    inside: u32,
-    boundary: u32,
-    /// None if the lists are too long.
-    drawn: Option<u32>,
-}
-
-impl Clusters {
-    /// Works out all clusters in parallel.
-    pub fn new(search: &Search<'_>, leaves: &[u32], control: &Control) -> Result<Self> {
-        let chunks = leaves.par_chunks(CHUNK).enumerate().map_init(Room::default, |room, (index, leaves)| {
-            let mut chunk = Chunk::default();
-            for (tuple, &leaf) in (index * CHUNK..).zip(leaves) {
-                control.check()?;
-                search.cluster(tuple, leaf, room);
-                chunk.push(room.cluster());
-            }
-            chunk.ranges.shrink_to_fit();
-            control.advance(leaves.len() as u64)?;
-            Ok(chunk)
-        });
-        Ok(Self { chunks: chunks.collect::<Result<_>>()? })
-    }
-
-    /// The cluster of a tuple, if it is stored.
-    #[inline]
-    pub fn of(&self, tuple: usize) -> Option<Cluster<'_>> {
-        let (chunk, index) = (&self.chunks[tuple / CHUNK], tuple % CHUNK);
-        let before = if index == 0 { 0 } else { chunk.clusters[index - 1].boundary as usize };
-        let Stored { inside, boundary, drawn } = chunk.clusters[index];
-        let (inside, boundary) = (inside as usize, boundary as usize);
-        let drawn = drawn? as usize;
-        Some(Cluster { inside: &chunk.ranges[before..inside], boundary: &chunk.ranges[inside..boundary], drawn })
-    }
-}
-
-impl Chunk {
-    fn push(&mut self, cluster: Cluster<'_>) {
-        let short = cluster.inside.len() + cluster.boundary.len() <= STORED;
-        if short {
-            self.ranges.extend_from_slice(cluster.inside);
-        }
-        let inside = self.ranges.len() as u32;
-        if short {
-            self.ranges.extend_from_slice(cluster.boundary);
-        }
-        let boundary = self.ranges.len() as u32;
-        self.clusters.push(Stored { inside, boundary, drawn: short.then_some(cluster.drawn as u32) });
     }
 }

@@ -40,6 +40,11 @@ impl Space {
         self.counts.len()
     }
 
+    /// Distances from each category to all, category after category.
+    pub fn distances(&self) -> &[Distance] {
+        &self.distances
+    }
+
     /// Distances from one category to all.
     #[inline]
     pub fn row(&self, category: u32) -> &[Distance] {

@@ -3,6 +3,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
+use super::lanes::LANES;
 use super::nearest::Range;
 use super::*;
 use crate::rng::Streams;
@@ -75,6 +76,11 @@ fn samples() -> Vec<Sample> {
     }
     let mixed = vec![tree(30, &mut draw), random(20, 1_000, &mut draw)];
     samples.push(Sample::new(600, mixed, &mut draw));
+    // Distances that are no fractions, which need more bits than a lane has.
+    let levels: Vec<f64> = (0..30).map(|level| if level == 0 { 0.0 } else { draw.random() }).collect();
+    let mut uneven = |d| random(d, 30, &mut draw).iter().map(|x| levels[(7.0 * x).round() as usize]).collect();
+    let wide = vec![uneven(25), uneven(9), uneven(14)];
+    samples.push(Sample::new(800, wide, &mut draw));
     samples
 }
 
@@ -91,7 +97,7 @@ fn every_cluster_is_that_of_brute_force() {
         for (k, leaf) in [(1, 4), (7, 16), (20, LEAF), (n, LEAF)] {
             let table = Table::new(&sample.attributes(), leaf, &Control::new()).unwrap();
             let search = table.search(k);
-            let clusters = Clusters::new(&search, &table.leaves, &Control::new()).unwrap();
+            let clusters = Clusters::new(&search, &Control::new()).unwrap();
             let mut room = Room::default();
             for tuple in 0..table.len() {
                 let reference = table.records[table.starts[tuple] as usize];
@@ -102,9 +108,9 @@ fn every_cluster_is_that_of_brute_force() {
                 let limit = order[k.min(n - 1) - 1] + 1e-9;
                 let inside = order.iter().filter(|&&x| x < limit - 2e-9).count();
                 let tied = order.iter().filter(|&&x| (x - limit).abs() < 2e-9).count();
-                search.cluster(tuple, table.leaves[tuple], &mut room);
-                let found = clusters.of(tuple).unwrap_or(room.cluster());
-                assert_eq!(room.cluster(), found);
+                search.find(&[tuple as u32], &mut room, &Control::new()).unwrap();
+                let found = clusters.of(tuple).unwrap_or(room.cluster(0));
+                assert_eq!(room.cluster(0), found);
                 let nearer = |bound: f64| (0..n as u32).filter(|&i| far[i as usize] < bound).collect::<Vec<u32>>();
                 if inside + tied <= k {
                     // Nobody has to be drawn; whether the reference is listed makes no difference.
@@ -117,6 +123,31 @@ fn every_cluster_is_that_of_brute_force() {
                     assert_eq!(all, nearer(limit));
                     assert_eq!(sorted(found.inside, &table.records), nearer(limit - 2e-9));
                     assert_eq!(found.drawn, k - inside);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_make_no_difference() {
+    let mut draw = rng(10);
+    for sample in samples() {
+        for (k, leaf) in [(3, 8), (20, LEAF)] {
+            let table = Table::new(&sample.attributes(), leaf, &Control::new()).unwrap();
+            let search = table.search(k);
+            let (mut one, mut several) = (Room::default(), Room::default());
+            for lanes in 1..=LANES {
+                // Neighbours, across the borders of leaves, and tuples from anywhere, also twice the same.
+                let start = draw.random_range(0..table.len().saturating_sub(lanes).max(1));
+                let near = (start..table.len()).take(lanes).map(|tuple| tuple as u32).collect();
+                let far: Vec<u32> = (0..lanes).map(|_| draw.random_range(0..table.len() as u32)).collect();
+                for batch in [near, far] {
+                    search.find(&batch, &mut several, &Control::new()).unwrap();
+                    for (lane, &tuple) in batch.iter().enumerate() {
+                        search.find(&[tuple], &mut one, &Control::new()).unwrap();
+                        assert_eq!(several.cluster(lane), one.cluster(0));
+                    }
                 }
             }
         }

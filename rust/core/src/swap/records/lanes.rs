@@ -1,0 +1,251 @@
+//! Distances from several tuples at once.
+//!
+//! Tuples that are searched together have a *lane* each. Sums of distances are held in 16 bits, so that the compiler
+//! makes a few instructions of each operation on all lanes. Distances that need more bits are shifted down: no sum gets
+//! larger than the exact one shifted down, so that nothing near is missed, and what passes is looked at exactly.
+
+use rayon::prelude::*;
+
+use super::groups::Groups;
+use super::scale::{Distance, Space};
+
+/// Lanes of a batch.
+pub(super) const LANES: usize = 16;
+
+/// A number for each lane.
+pub(super) type Vector = [i16; LANES];
+
+/// A bit for each lane.
+pub(super) type Mask = u16;
+
+/// Less than any distance.
+pub(super) const NONE: i16 = i16::MIN;
+/// A distance of 0: all 16 bits are used, but only signed numbers are compared by one instruction.
+const ZERO: i16 = NONE + 1;
+/// The largest distance.
+const LARGEST: Distance = (i16::MAX as i32 - ZERO as i32) as Distance;
+/// A limit that no distance exceeds.
+pub(super) const ALL: i16 = i16::MAX;
+
+/// Whether any lane has a number that is not above the limit.
+#[inline]
+pub(super) fn any_within(numbers: &Vector, limits: &Vector) -> bool {
+    let mut within = [false; LANES];
+    for lane in 0..LANES {
+        within[lane] = numbers[lane] <= limits[lane];
+    }
+    within != [false; LANES]
+}
+
+/// The lanes whose numbers are not above the limit, given the bit of each lane, none for idle ones.
+///
+/// Were the bits constants here, the compiler would treat some lanes apart.
+#[inline]
+pub(super) fn within(numbers: &Vector, limits: &Vector, bits: &[Mask; LANES]) -> Mask {
+    let mut all = 0;
+    for lane in 0..LANES {
+        all |= if numbers[lane] <= limits[lane] { bits[lane] } else { 0 };
+    }
+    all
+}
+
+/// The lanes of a mask.
+#[inline]
+pub(super) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (lane < LANES).then_some(lane)
+    })
+}
+
+/// Distances between categories and from categories to groups, those of all attributes in one sequence.
+pub(super) struct Scale<'a> {
+    spaces: &'a [Space],
+    groups: &'a [Groups],
+    /// Shortened distances from each category to each other, by attribute,
+    distances: Vec<Vec<i16>>,
+    /// and to the nearest member of each group, and whether all its members are equally distant.
+    bounds: Vec<Vec<(i16, bool)>>,
+    /// Number of the first category and of the first group of each attribute, and the number of all.
+    first_category: Vec<u32>,
+    first_group: Vec<u32>,
+    /// Bits by which distances are too long.
+    shift: u32,
+}
+
+impl<'a> Scale<'a> {
+    pub fn new(spaces: &'a [Space], groups: &'a [Groups]) -> Self {
+        let largest = |space: &Space| space.distances().par_iter().copied().max().unwrap_or(0);
+        let largest_sum: Distance = spaces.iter().map(largest).sum();
+        let shift = (0..Distance::BITS).find(|shift| largest_sum >> shift <= LARGEST).unwrap_or(0);
+        let shorten = |x: Distance| (x >> shift) as i16;
+        let of = |x: Distance| (x, true);
+        let join = |a: (Distance, bool), b: (Distance, bool)| (a.0.min(b.0), a.1 && b.1 && a.0 == b.0);
+        let keep = |(least, even): (Distance, bool)| (shorten(least), even);
+        Self {
+            distances: spaces.iter().map(|s| s.distances().par_iter().map(|&x| shorten(x)).collect()).collect(),
+            bounds: groups.iter().zip(spaces).map(|(groups, space)| groups.table(space, of, join, keep)).collect(),
+            first_category: firsts(spaces.iter().map(Space::len)),
+            first_group: firsts(groups.iter().map(Groups::len)),
+            spaces,
+            groups,
+            shift,
+        }
+    }
+
+    /// The numbers of the categories of all tuples, tuple after tuple.
+    pub fn categories(&self, codes: &[Vec<u32>]) -> Vec<u32> {
+        let tuples = codes.first().map_or(0, Vec::len);
+        let mut all = Vec::with_capacity(tuples * codes.len());
+        for tuple in 0..tuples {
+            all.extend(codes.iter().zip(&self.first_category).map(|(codes, first)| first + codes[tuple]));
+        }
+        all
+    }
+
+    /// A limit of distances in the bits of a lane.
+    #[inline]
+    pub fn limit(&self, limit: Distance) -> i16 {
+        ZERO.wrapping_add((limit >> self.shift).min(LARGEST) as i16)
+    }
+
+    /// The distance of two tuples given by the numbers of their categories, and its number in a lane.
+    #[inline]
+    pub fn distance(&self, number: i16, from: &[u32], to: &[u32]) -> Distance {
+        if self.shift == 0 {
+            return Distance::from(number.wrapping_sub(ZERO) as u16);
+        }
+        let each = self.spaces.iter().zip(&self.first_category).zip(from.iter().zip(to));
+        each.map(|((space, first), (from, to))| space.row(from - first)[(to - first) as usize]).sum()
+    }
+}
+
+/// Where each of several parts begins, and the end.
+fn firsts(sizes: impl Iterator<Item = usize>) -> Vec<u32> {
+    let mut firsts = vec![0];
+    let mut end = 0;
+    for size in sizes {
+        end += size as u32;
+        firsts.push(end);
+    }
+    firsts
+}
+
+/// Distances from the categories of a batch, lane by lane. Only what a search comes to is filled in.
+#[derive(Default)]
+pub(super) struct Tables {
+    /// Number of the batch. What bears another number is left over from a batch before.
+    batch: u32,
+    /// Distances to each category, and the batch for which they are filled in.
+    categories: Vec<Vector>,
+    category_of: Vec<u32>,
+    /// Distances to each group,
+    groups: Vec<Bound>,
+    /// and the batch for which those to its categories are filled in.
+    members_of: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Bound {
+    least: Vector,
+    /// Lanes for which all categories of the group are equally distant.
+    even: Mask,
+    batch: u32,
+}
+
+impl Tables {
+    /// Begins a new batch.
+    pub fn restart(&mut self, scale: &Scale<'_>) {
+        if self.batch == 0 {
+            let last = |firsts: &[u32]| firsts.last().map_or(0, |&end| end as usize);
+            let (categories, groups) = (last(&scale.first_category), last(&scale.first_group));
+            self.categories = vec![[0; LANES]; categories];
+            self.category_of = vec![0; categories];
+            self.groups = vec![Bound::default(); groups];
+            self.members_of = vec![0; groups];
+        }
+        self.batch += 1;
+    }
+
+    /// The distances to the nearest members of some groups, one for each attribute, and the lanes for which all their
+    /// members are equally distant. `from` are the categories of the batch, lane after lane.
+    #[inline]
+    pub fn bound(&mut self, scale: &Scale<'_>, from: &[u32], groups: &[u32]) -> (Vector, Mask) {
+        let mut sum = [ZERO; LANES];
+        let mut even = Mask::MAX;
+        for (a, (first, &group)) in scale.first_group.iter().zip(groups).enumerate() {
+            let index = (first + group) as usize;
+            if self.groups[index].batch != self.batch {
+                self.fill_group(scale, from, a, group);
+            }
+            let bound = &self.groups[index];
+            add(&mut sum, &bound.least);
+            even &= bound.even;
+        }
+        (sum, even)
+    }
+
+    #[cold]
+    fn fill_group(&mut self, scale: &Scale<'_>, from: &[u32], attribute: usize, group: u32) {
+        let bound = &mut self.groups[(scale.first_group[attribute] + group) as usize];
+        (bound.batch, bound.even) = (self.batch, 0);
+        let bounds = &scale.bounds[attribute][group as usize..];
+        for (lane, from) in from.chunks_exact(scale.spaces.len()).enumerate() {
+            let category = (from[attribute] - scale.first_category[attribute]) as usize;
+            let (least, even) = bounds[category * scale.groups[attribute].len()];
+            bound.least[lane] = least;
+            bound.even |= Mask::from(even) << lane;
+        }
+    }
+
+    /// Makes sure that the distances to all categories of some groups, one for each attribute, are there.
+    #[inline]
+    pub fn prepare(&mut self, scale: &Scale<'_>, from: &[u32], groups: &[u32]) {
+        for (a, (first, &group)) in scale.first_group.iter().zip(groups).enumerate() {
+            if self.members_of[(first + group) as usize] != self.batch {
+                self.members_of[(first + group) as usize] = self.batch;
+                self.fill_members(scale, from, a, group);
+            }
+        }
+    }
+
+    #[cold]
+    fn fill_members(&mut self, scale: &Scale<'_>, from: &[u32], attribute: usize, group: u32) {
+        let first = scale.first_category[attribute];
+        // Idle lanes repeat the first, so that the number of lanes is fixed.
+        let d = scale.spaces[attribute].len();
+        let row = |from: &[u32]| &scale.distances[attribute][(from[attribute] - first) as usize * d..][..d];
+        let mut rows = [row(from); LANES];
+        for (lane, from) in rows.iter_mut().zip(from.chunks_exact(scale.spaces.len())) {
+            *lane = row(from);
+        }
+        for &member in scale.groups[attribute].members(group) {
+            let index = (first + member) as usize;
+            if self.category_of[index] != self.batch {
+                self.category_of[index] = self.batch;
+                for (number, row) in self.categories[index].iter_mut().zip(rows) {
+                    *number = row[member as usize];
+                }
+            }
+        }
+    }
+
+    /// The distances to a tuple.
+    #[inline]
+    pub fn sum(&self, categories: &[u32]) -> Vector {
+        let mut sum = [ZERO; LANES];
+        for &category in categories {
+            add(&mut sum, &self.categories[category as usize]);
+        }
+        sum
+    }
+}
+
+#[inline]
+fn add(sum: &mut Vector, numbers: &Vector) {
+    for (sum, number) in sum.iter_mut().zip(numbers) {
+        // Distances from 0 to the largest begin below 0 and take all 16 bits.
+        *sum = sum.wrapping_add(*number);
+    }
+}
