@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -127,6 +128,15 @@ def reordered(column: Column, order: Sequence[int]) -> Column:
     return Column(codes, tuple(column.categories[i] for i in order), column.name)
 
 
+def by_name(column: Column) -> Column:
+    """Number the categories of a column by their names.
+
+    >>> by_name(code(["flu", "coma", None, "flu"])).codes.tolist()[:2]
+    [1, 0]
+    """
+    return reordered(column, sorted(range(len(column.categories)), key=lambda i: str(column.categories[i])))
+
+
 def is_sequence(values: object) -> bool:
     """Tell whether something is a list of values of any library, rather than a single one or a table."""
     single = isinstance(values, str | bytes | Mapping) or is_frame(values)
@@ -177,12 +187,16 @@ def distinct_codes(values: Any) -> NDArray[np.int64]:
     series = _to_pandas(values)
     try:
         return pd.factorize(series)[0]
-    except TypeError:  # lists and the like
-        return pd.factorize(series.map(repr))[0]
+    except (TypeError, pa.ArrowNotImplementedError):  # lists and the like
+        return pd.factorize(np.array([repr(value) for value in series], dtype=object))[0]
 
 
 def _to_pandas(values: Any) -> pd.Series[Any]:
     array = values.to_arrow() if _is_polars(values, "Series") else values
+    if isinstance(array, list | tuple):
+        # Arrow keeps whole numbers whole beside gaps; what it has no type for is left to pandas.
+        with contextlib.suppress(pa.ArrowException, OverflowError):
+            array = pa.array(array, from_pandas=True)
     if isinstance(array, pa.Array | pa.ChunkedArray):
         # Plain pandas would turn whole numbers with gaps into floats; but only it knows categoricals.
         kind = None if pa.types.is_dictionary(array.type) else pd.ArrowDtype
@@ -283,8 +297,8 @@ def _refuse_numbers(array: Any, where: str) -> None:
 
 
 def _encode_mixed(values: Any, where: str) -> tuple[NDArray[np.uint32], list[Any]]:
-    """Code values of several types: told apart by their text, as taxonomies do, and kept as they are."""
-    categories: dict[str, tuple[int, Any]] = {}
+    """Code values of several types: told apart by type and text, and kept as they are."""
+    categories: dict[tuple[type, str], tuple[int, Any]] = {}
     codes = np.full(len(values), MISSING, dtype=np.uint32)
     for row, value in enumerate(values):
         if is_missing(value):
@@ -294,7 +308,8 @@ def _encode_mixed(values: Any, where: str) -> tuple[NDArray[np.uint32], list[Any
                 f"{where}: row {row} holds {value!r} of type {type(value).__name__}, but nominal values are needed; "
                 "turn the column into text"
             )
-        codes[row] = categories.setdefault(str(value), (len(categories), value))[0]
+        # 5 and "5" are the same concept, but not the same value.
+        codes[row] = categories.setdefault((type(value), str(value)), (len(categories), value))[0]
     return codes, [value for _, value in categories.values()]
 
 
@@ -333,19 +348,27 @@ class Table:
             raise UnknownColumnError(f"there is no column {name!r}; there are {', '.join(map(repr, self.names))}")
         return self.data[name]
 
-    def check_lengths(self, names: Iterable[Any]) -> None:
-        """Refuse columns of different lengths, which a plain mapping can have."""
-        _check_lengths({name: len(self.values(name)) for name in names})
+    def check_lengths(self) -> None:
+        """Refuse columns of different lengths, or none at all, which a plain mapping can have."""
+        if isinstance(self.data, Mapping):
+            lists = {name: is_sequence(values) and hasattr(values, "__len__") for name, values in self.data.items()}
+            single = [name for name, is_list in lists.items() if not is_list]
+            if single:
+                kind = type(self.data[single[0]]).__name__
+                raise DataError(f"column {single[0]!r}: a list of values is needed, not {kind}")
+            _check_lengths({name: len(self.data[name]) for name in self.names})
 
     def code(self, name: Any, missing: Missing = "keep") -> Column:
         """Code a column."""
         return code(self.values(name), str(name), missing)
 
-    def replace(self, changes: Mapping[Any, Column]) -> Any:
+    def replace(self, changes: Mapping[Any, Column], *, moved: bool = False, occurring: bool = False) -> Any:
         """Give a table of the same kind with some columns replaced; all else, index and types are as they were.
 
-        Cells that are missing before and after stay exactly what they were (None, NaN, NA). A categorical type grows
-        only by values that it does not have.
+        Cells that are missing before and after stay exactly what they were (None, NaN, NA), unless missing values have
+        ``moved``: then all are written alike, since a marker that stays would tell its row. Categories without an order
+        are listed by name, since the order of their first appearance would tell who was first; with ``occurring`` only
+        those that occur.
         """
         new = {}
         for name, column in changes.items():
@@ -353,7 +376,7 @@ class Table:
             if len(column) != len(old):
                 raise DataError(f"column {name!r}: {len(column):,} new values for {len(old):,} records")
             try:
-                new[name] = _like(old, column)
+                new[name] = _like(old, column, moved, occurring)
             except (ValueError, TypeError, pa.ArrowException) as reason:
                 kind = getattr(old, "dtype", getattr(old, "type", type(old).__name__))
                 raise DataError(
@@ -376,12 +399,12 @@ class Table:
         return data.with_columns(list(new.values()))
 
 
-def _like(old: Any, column: Column) -> Any:
-    """Turn a coded column into one like another: same library, same type, same missing cells."""
+def _like(old: Any, column: Column, moved: bool, occurring: bool) -> Any:
+    """Turn a coded column into one like another: same library, same type."""
     if isinstance(old, pd.Series):
-        return _like_pandas(old, column)
+        return _like_pandas(old, column, moved, occurring)
     if isinstance(old, pd.Categorical):
-        return _like_pandas(pd.Series(old), column).array
+        return _like_pandas(pd.Series(old), column, moved, occurring).array
     if isinstance(old, pa.ChunkedArray):
         return pa.chunked_array([_like_arrow(old.type, column)])
     if isinstance(old, pa.Array):
@@ -395,18 +418,17 @@ def _like(old: Any, column: Column) -> Any:
         values = old.astype(widest)
     else:
         values = np.array([*old, None], dtype=object)[:-1]
-    _fill(values, kinds, column)
+    _fill(values, kinds, column, moved)
     if isinstance(old, np.ndarray):
         return values
     return tuple(values.tolist()) if isinstance(old, tuple) else values.tolist()
 
 
-def _fill(values: Any, kinds: Any, column: Column) -> None:
-    """Write a coded column over the old values; where a missing value has come to, as the column writes them."""
+def _fill(values: Any, kinds: Any, column: Column, moved: bool) -> None:
+    """Write a coded column over the old values; missing ones too, all alike, if they have moved."""
     known = column.codes != MISSING
-    empty = pd.isna(values)
-    if (known & empty).any():
-        values[~known & ~empty] = values[np.flatnonzero(empty)[0]]
+    if moved and not known.all():
+        values[~known] = None
     values[known] = kinds[column.codes[known]]
 
 
@@ -427,12 +449,18 @@ def _places(column: Column, categories: Sequence[Any]) -> NDArray[np.int64]:
     return of_code[np.minimum(column.codes, len(column.categories))]
 
 
-def _like_pandas(old: pd.Series[Any], column: Column) -> pd.Series[Any]:
+def _like_pandas(old: pd.Series[Any], column: Column, moved: bool, occurring: bool) -> pd.Series[Any]:
     if isinstance(old.dtype, pd.CategoricalDtype):
-        categories = _grown(old.cat.categories.tolist(), column)
-        # Without a new category the very type is kept, whatever its categories are made of.
-        same = len(categories) == len(old.cat.categories)
-        dtype = old.dtype if same else pd.CategoricalDtype(categories, bool(old.cat.ordered))
+        ordered = bool(old.cat.ordered)
+        categories = _grown([] if occurring and not ordered else old.cat.categories.tolist(), column)
+        if not ordered:
+            categories.sort(key=str)
+        # The very kind of index is kept, whatever its categories are made of, where none is new.
+        listed = old.cat.categories
+        position = {value: i for i, value in enumerate(listed)}
+        known = all(value in position for value in categories)
+        index = listed.take([position[value] for value in categories]) if known else categories
+        dtype = pd.CategoricalDtype(index, ordered)
         return pd.Series(
             pd.Categorical.from_codes(_places(column, categories), dtype=dtype),
             index=old.index,
@@ -442,7 +470,7 @@ def _like_pandas(old: pd.Series[Any], column: Column) -> pd.Series[Any]:
         made = pa.chunked_array([_like_arrow(old.dtype.pyarrow_dtype, column)])
         return pd.Series(pd.arrays.ArrowExtensionArray(made), index=old.index, name=old.name)
     values = old.array.copy()
-    _fill(values, pd.Series(_kinds(column), dtype=old.dtype).array, column)
+    _fill(values, pd.Series(_kinds(column), dtype=old.dtype).array, column, moved)
     return pd.Series(values, index=old.index, name=old.name, dtype=old.dtype)
 
 

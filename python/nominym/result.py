@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any
 
 
@@ -21,5 +22,5 @@ class Result:
 
     def __repr__(self) -> str:
         """Say what was done; data and secrets are not shown."""
-        plain = {name: value for name, value in self.params.items() if isinstance(value, str | int | float)}
+        plain = {name: value for name, value in self.params.items() if isinstance(value, str | Number)}
         return f"<Result: {', '.join(f'{name}={value!r}' for name, value in plain.items())}>"

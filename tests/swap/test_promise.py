@@ -140,5 +140,7 @@ def test_joint_draw_keeps_tuples_and_separate_calls_are_noticed() -> None:
     assert res.summary["correlations"]["difference"].abs().max() < 1e-12
     with pytest.warns(nym.PrivacyWarning, match="secondary"):
         nym.rank_swap(res.data, {"secondary": taxonomies["secondary"]}, k=5, guarantee="strict", seed=1)
+    with pytest.warns(nym.PrivacyWarning, match="diagnosis, procedure of this table"):
+        nym.rank_swap(res.data, masked, k=5, guarantee="strict", seed=1)
     with pytest.warns(nym.PrivacyWarning, match="secondary"):
         nym.rank_swap(frame, {"secondary": taxonomies["secondary"]}, k=5, guarantee="strict", seed=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,16 +29,37 @@ class Domain:
     Built from the columns of a sample; after that, columns with values it does not have are refused.
     """
 
-    def __init__(self, semantics: Semantics, columns: Sequence[Column], measure: Measure, root: object) -> None:
-        """Restrict a taxonomy to ``root``, or else to the least common subsumer of the columns."""
-        names = ", ".join(repr(column.name) for column in columns)
-        if isinstance(semantics, DistanceMatrix) and semantics.matrix.max() > 1:
-            raise ParameterError(
-                f"column {names}: distances up to {semantics.matrix.max():g}; errors are shares of the largest "
-                "distance, so divide the matrix by its maximum"
-            )
+    def __init__(
+        self, semantics: Semantics, columns: Sequence[Column], measure: Measure, root: object, by_label: bool = False
+    ) -> None:
+        """Restrict a taxonomy to ``root``, or else to the least common subsumer of the columns.
+
+        All concepts are written alike, by id or by label, whether the columns have them or not: the way a value is
+        written must not tell whether it was there before. Labels are used if all values of the columns are labels.
+        """
         self._space = Space(semantics, columns, measure, root)
         self.measure = measure
+        places = zip(self._space.places, columns, strict=True)
+        self.by_label = by_label or (bool(columns) and all(self._is_labelled(at, column) for at, column in places))
+        """Whether concepts are written by label."""
+
+    def _is_labelled(self, places: NDArray[np.uint32], column: Column) -> bool:
+        if not isinstance(self.semantics, Taxonomy):
+            return False
+        found = [self.semantics.label(self.names[place]) for place in places.tolist()]
+        ids = [self.names[place] for place in places.tolist()]
+        return found == list(column.categories) and found != ids
+
+    @cached_property
+    def spellings(self) -> tuple[str, ...]:
+        """How each concept is written: by id, or by label where that names one concept only."""
+        if not self.by_label or not isinstance(self.semantics, Taxonomy):
+            return self.names
+        labels = [self.semantics.label(name) for name in self.names]
+        times = Counter(text.casefold() for text in (*labels, *self.names))
+        return tuple(
+            label if times[label.casefold()] == 1 else name for label, name in zip(labels, self.names, strict=True)
+        )
 
     @property
     def semantics(self) -> Semantics:
@@ -79,26 +102,31 @@ class Domain:
         return self.semantics.matrix, self.measure.name, None
 
 
-def require_room_for(domain: Domain, column: Column) -> None:
+def require_text(column: Column) -> None:
     """Refuse a column whose type cannot hold the names of concepts, before anything is done."""
     other = next((value for value in column.categories if not isinstance(value, str)), None)
     if other is not None:
         raise DataError(
-            f"column {column.name!r} holds values such as {other!r} of type {type(other).__name__}, but noise brings "
-            f"in other concepts, such as {domain.names[0]!r}; turn the column into text first"
+            f"column {column.name!r} holds values such as {other!r} of type {type(other).__name__}, but noise writes "
+            "concepts by name; turn the column into text first"
         )
 
 
-def written(
-    column: Column, places: NDArray[np.uint32], concepts: NDArray[np.uint32], names: Sequence[str]
-) -> tuple[Column, NDArray[np.uint32]]:
-    """Code concepts as values: in the column's own spelling where it has one, by id where not. And their places."""
-    spelled = dict(zip(places.tolist(), column.categories, strict=True))
+def require_shares(name: object, semantics: Semantics) -> None:
+    """Refuse a matrix of distances that errors, which are shares of the largest distance, cannot be compared with."""
+    if isinstance(semantics, DistanceMatrix) and semantics.matrix.max() > 1:
+        raise ParameterError(
+            f"column {name!r}: distances up to {semantics.matrix.max():g}; errors are shares of the largest distance, "
+            "so divide the matrix by its maximum"
+        )
+
+
+def written(concepts: NDArray[np.uint32], names: Sequence[str], name: str | None) -> tuple[Column, NDArray[np.uint32]]:
+    """Code concepts as values, and give the places of these."""
     known = concepts != MISSING
     present = np.flatnonzero(np.bincount(concepts[known], minlength=len(names)))
     number = np.full(len(names), MISSING, dtype=np.uint32)
     number[present] = np.arange(len(present), dtype=np.uint32)
     codes = np.full(len(concepts), MISSING, dtype=np.uint32)
     codes[known] = number[concepts[known]]
-    values = tuple(spelled.get(place, names[place]) for place in present.tolist())
-    return Column(codes, values, column.name), present.astype(np.uint32)
+    return Column(codes, tuple(names[place] for place in present.tolist()), name), present.astype(np.uint32)

@@ -51,7 +51,9 @@ def save(model: NoiseModel, path: str | os.PathLike[str]) -> None:
         # Counts of use are kept as the information content that they give.
         "measure": {"name": request.measure.name, "ic": _known_content(request.measure), "k": request.measure.k},
         "columns": {name: _place(shared, domain) for name, domain in model.domains.items()},
-        "domains": [{"labels": d.names} if isinstance(d.semantics, DistanceMatrix) else {} for d in shared],
+        "domains": [
+            {"labels": d.names} if isinstance(d.semantics, DistanceMatrix) else {"by_label": d.by_label} for d in shared
+        ],
         "means": {name: model.domains[name].names[mean] for name, mean in model.means.items()},
         "samples": {
             name: {model.domains[name].names[p]: int(n) for p, n in zip(*sample, strict=True)}
@@ -114,7 +116,7 @@ def _domain(file: zipfile.ZipFile, i: int, known: dict[str, Any], measure: Measu
         return Domain(matrix, [], measure, None)
     with TemporaryDirectory() as folder:
         taxonomy = read_taxonomy(file.extract(f"domain-{i}.parquet", folder))
-    domain = Domain(taxonomy, [], measure, taxonomy.root)
+    domain = Domain(taxonomy, [], measure, taxonomy.root, known["by_label"])
     if f"content-{i}.npy" in file.namelist():
         domain.space.content = _from_bytes(file.read(f"content-{i}.npy"))
     return domain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,10 @@ import numpy as np
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
 from nominym.error import ParameterError
-from nominym.frame import MISSING, Column, Missing, Table, check_missing
+from nominym.frame import MISSING, Column, Missing, Table, by_name, check_missing
 from nominym.noise import achieved, errors
 from nominym.noise.achieved import Before
-from nominym.noise.domain import Domain, require_room_for, written
+from nominym.noise.domain import Domain, require_shares, require_text, written
 from nominym.noise.request import Law, Method, Reference, Request
 from nominym.result import Result
 from nominym.rng import check_seed
@@ -95,8 +95,8 @@ class NoiseModel:
     ) -> NoiseModel:
         """Find domains, references and the covariance of errors from a sample; arguments as for ``add_noise``."""
         request = Request(method, alpha, epsilon, correlated, reference, law, as_measure(measure))
-        table = _checked(frame, taxonomies, domain, missing, progress)
-        columns = {name: table.code(name, missing) for name in taxonomies}
+        table = _checked(frame, taxonomies, request, domain, missing, progress)
+        columns = _coded(table, taxonomies, missing)
         return cls._fit(columns, taxonomies, request, dict(domain or {}), pairs, progress)
 
     @classmethod
@@ -153,8 +153,8 @@ class NoiseModel:
         check_progress(progress)
         check_seed(seed)
         table = Table(frame)
-        table.check_lengths(self.domains)
-        columns = {name: table.code(name, missing) for name in self.domains}
+        table.check_lengths()
+        columns = _coded(table, self.domains, missing)
         return self._mask(table, columns, correlations, moments, seed, missing, progress)
 
     def _mask(
@@ -169,7 +169,6 @@ class NoiseModel:
     ) -> Result:
         before: dict[Any, Before] = {}
         for name, domain in self.domains.items():
-            require_room_for(domain, columns[name])
             before[name] = Before(domain, columns[name], domain.place(columns[name]))
         records = len(next(iter(before.values())).column)
         drawn = self._drawn(records, seed)
@@ -178,7 +177,7 @@ class NoiseModel:
         for i, (name, old) in enumerate(before.items()):
             with reporter(progress, "noise") as report:
                 concepts, told = self._replaced(name, before, drawn[i], seed, _CHOICE + _RANGE * i, report)
-            after[name] = written(old.column, old.places, concepts, old.domain.names)
+            after[name] = written(concepts, old.domain.spellings, old.column.name)
             attributes[name] = told | achieved.of_column(old, *after[name])
             if moments and attributes[name]["missing"] < records:
                 figures = achieved.of_moments(old, *after[name], progress)
@@ -190,8 +189,9 @@ class NoiseModel:
             summary["covariance_repaired"] = self.repaired
         if correlations:
             summary["correlations"] = achieved.of_correlations(before, after, progress)
-        params = {**self.params, "missing": missing, **({} if seed is None else {"seed": seed})}
-        return Result(table.replace({name: column for name, (column, _) in after.items()}), params, summary)
+        params = {**self.params, "missing": missing, **({} if seed is None else {"seed": int(seed)})}
+        data = table.replace({name: column for name, (column, _) in after.items()}, occurring=True)
+        return Result(data, params, summary)
 
     def _drawn(self, records: int, seed: int | None) -> list[NDArray[np.float64] | None]:
         request = self.request
@@ -350,8 +350,8 @@ def add_noise(
     """
     check_seed(seed)
     request = Request(method, alpha, epsilon, correlated, reference, law, as_measure(measure))
-    table = _checked(frame, taxonomies, domain, missing, progress)
-    columns = {name: table.code(name, missing) for name in taxonomies}
+    table = _checked(frame, taxonomies, request, domain, missing, progress)
+    columns = _coded(table, taxonomies, missing)
     model = NoiseModel._fit(columns, taxonomies, request, dict(domain or {}), pairs, progress)
     return model._mask(table, columns, correlations, moments, seed, missing, progress)
 
@@ -359,6 +359,7 @@ def add_noise(
 def _checked(
     frame: Any,
     taxonomies: Mapping[Any, Any],
+    request: Request,
     domain: Mapping[Any, object] | None,
     missing: Missing,
     progress: Progress,
@@ -375,6 +376,8 @@ def _checked(
             raise ParameterError(
                 f"column {name!r}: a Taxonomy or a DistanceMatrix is needed, not {type(semantics).__name__}"
             )
+        if request.by_distance:
+            require_shares(name, semantics)
     if domain is not None and not isinstance(domain, Mapping):
         raise ParameterError(f"domain: a mapping from column names to concepts is needed, not {type(domain).__name__}")
     unknown = [name for name in domain or {} if name not in taxonomies]
@@ -382,8 +385,16 @@ def _checked(
         raise ParameterError(
             f"domain: {unknown[0]!r} is not among the columns to mask: {', '.join(map(str, taxonomies))}"
         )
-    table.check_lengths(taxonomies)
+    table.check_lengths()
     return table
+
+
+def _coded(table: Table, names: Iterable[Any], missing: Missing) -> dict[Any, Column]:
+    """Code columns; categories are numbered by name, so that a seed means the same whatever holds the table."""
+    columns = {name: by_name(table.code(name, missing)) for name in names}
+    for column in columns.values():
+        require_text(column)
+    return columns
 
 
 def _partners(

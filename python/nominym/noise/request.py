@@ -41,11 +41,14 @@ class Request:
                     raise ParameterError(f"method={method!r} needs {name}, the amount of noise")
                 if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < math.inf:
                     raise ParameterError(f"{name}={value!r}: give a number above 0")
+                object.__setattr__(self, name, float(value))
             elif value is not None:
                 raise ParameterError(f"{name}={value!r} has a meaning with method={method!r} only")
+        if self.method != "semantic" and (self.reference, self.law, self.correlated) != ("mean", "normal", True):
+            raise ParameterError("reference=, law= and correlated= have a meaning with method='semantic' only")
         if self.reference == "pair" and not self.correlated:
             raise ParameterError("reference='pair' is correlated by nature: leave correlated out")
-        if self.method in ("semantic", "exponential") and not self.measure.info.normalized:
+        if self.by_distance and not self.measure.info.normalized:
             raise ParameterError(
                 f"measure={self.measure.name!r} ranges over {self.measure.info.range}; errors are shares of the "
                 "largest distance, so a measure within [0, 1] is needed"
@@ -63,4 +66,9 @@ class Request:
             }
         if self.method == "exponential":
             given["epsilon"] = self.epsilon
-        return given | {"measure": self.measure.name}
+        return given | self.measure.params()
+
+    @property
+    def by_distance(self) -> bool:
+        """Whether distances say how far a value moves; the baselines do not look at them."""
+        return self.method in ("semantic", "exponential")

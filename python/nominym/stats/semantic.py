@@ -16,7 +16,7 @@ import pandas as pd
 
 from nominym import _core
 from nominym.control import Progress, reporter
-from nominym.error import ParameterError
+from nominym.error import DataError, ParameterError
 from nominym.frame import MISSING, Column, Missing, Table, code, code_together
 from nominym.taxonomy.measure import Measure
 from nominym.taxonomy.space import Semantics, Space
@@ -203,8 +203,13 @@ def correlation(
     b: NDArray[np.float64],
     progress: Progress = None,
 ) -> float:
-    """Measure ``sdCor`` of two coded columns by the distances of their categories; records with both values count."""
+    """Measure ``sdCor`` of two coded columns by the distances of their categories; records with both values count.
+
+    Not a number where there is no such record.
+    """
     pairs = _core.joint(x, y, (len(a), len(b)))
+    if not len(pairs[2]):
+        return math.nan
     spread = math.prod(
         _root(_diagonal(np.bincount(codes, pairs[2], len(cells))), cells, cells, progress)
         for codes, cells in ((pairs[0], a), (pairs[1], b))
@@ -217,6 +222,8 @@ def covariances(
 ) -> NDArray[np.float64]:
     """Measure ``sdVar`` (diagonal) and ``sdCov`` of coded columns; only records with all values count."""
     complete = np.logical_and.reduce([column != MISSING for column in codes])
+    if not complete.any():
+        raise DataError("no record has a value in all of the columns, so they have no covariance; mask them apart")
     kept = codes if complete.all() else [column[complete] for column in codes]
     counts = [np.bincount(column, minlength=len(d)) for column, d in zip(kept, distances, strict=True)]
     cells = np.diag([_root(_diagonal(n), d, d, progress) for n, d in zip(counts, distances, strict=True)])

@@ -79,6 +79,21 @@ def quantiles(histogram: NDArray[np.uint64]) -> dict[str, int]:
     return {name: int(np.searchsorted(sums, max(math.ceil(q * total), 1))) for name, q in _QUANTILES.items()}
 
 
+def in_order(table: Mapping[Any, Nominal]) -> list[str]:
+    """Name the columns by which the rows are sorted, in whatever order: there, the place of a row tells its value."""
+    found = []
+    for name, column in table.items():
+        codes = column.column.codes
+        changes = int((codes[1:] != codes[:-1]).sum())
+        distinct = column.categories + (column.column.missing > 0)
+        together = changes == distinct - 1 and 2 < distinct <= len(codes) // 2
+        steps = np.sign(np.diff(codes.astype(np.int64)))
+        monotone = distinct > 2 and bool((steps >= 0).all() or (steps <= 0).all())
+        if together or monotone:
+            found.append(str(name))
+    return found
+
+
 def of_groups(groups: NDArray[np.uint32], table: Table, masked: Collection[Any]) -> dict[str, Any]:
     """Tell the sizes of groups, and in how many an untouched column has one value only.
 

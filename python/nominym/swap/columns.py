@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nominym.error import DataError, ParameterError
-from nominym.frame import Column, Missing, Table, code_ordered, is_sequence, reordered
+from nominym.frame import Missing, Table, by_name, code_ordered, is_sequence
 from nominym.taxonomy.matrix import DistanceMatrix
 from nominym.taxonomy.space import Semantics, Space
 from nominym.taxonomy.taxonomy import Taxonomy
@@ -66,8 +66,8 @@ class Nominal:
     def extended(self) -> tuple[NDArray[np.uint32], NDArray[np.float64], int | None]:
         """Codes, distances and the code of missing values, which are a category of their own here.
 
-        A missing value is as far from every value as the two farthest values are from each other: it says nothing
-        about which ones are near, so records are compared by what they have.
+        A missing value is equal to others of its kind and as far from every value as the two farthest values are from
+        each other: it says nothing about which values are near.
         """
         if not self.column.missing:
             return self.column.codes, self.distances, None
@@ -111,14 +111,6 @@ class Ordered:
         numbers = np.asarray(self.column.categories)
         if numbers.dtype.kind not in "biuf":
             numbers = np.arange(self.categories)
-        return np.abs(numbers[x].astype(np.float64) - numbers[y].astype(np.float64))
-
-
-def by_name(column: Column) -> Column:
-    """Number the categories of a column by their names.
-
-    >>> from nominym.frame import code
-    >>> by_name(code(["flu", "coma", None, "flu"])).codes.tolist()[:2]
-    [1, 0]
-    """
-    return reordered(column, sorted(range(len(column.categories)), key=lambda i: str(column.categories[i])))
+        before, after = numbers[x].astype(np.float64), numbers[y].astype(np.float64)
+        # Not by subtraction alone: infinity less itself is no number.
+        return np.where(x == y, 0.0, np.abs(before - np.where(x == y, 0.0, after)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,18 +11,16 @@ import numpy as np
 
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
-from nominym.error import ParameterError
+from nominym.error import ParameterError, PrivacyWarning
 from nominym.frame import MISSING, Column, Missing, Table
 from nominym.result import Result
 from nominym.swap import achieved, separate
 from nominym.swap.columns import Nominal, Ordered
 from nominym.swap.request import Draw, Guarantee, Method, Request
-from nominym.taxonomy.measure import as_measure
+from nominym.taxonomy.measure import Measure, as_measure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from nominym.taxonomy.measure import Measure
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def rank_swap(
         For studies: the same seed gives the same result. Without it, randomness is cryptographic.
     missing
         "keep" or "error". With "published" a missing cell stays where it is; with "strict" it moves like any value,
-        because a gap that stays would tell whose row it is. Records are compared by what they have.
+        because a gap that stays would tell whose row it is.
     progress
         ``True`` for a bar, or a callable of (done, total).
 
@@ -110,19 +109,21 @@ def rank_swap(
     """
     request = Request(method, guarantee, k, p, draw, anneal, missing, seed)
     check_progress(progress)
-    if correlations and method == "numerical":
-        raise ParameterError("correlations=True compares semantic distances, which numerical columns have not")
+    if method == "numerical" and (correlations or roots or as_measure(measure) != Measure()):
+        raise ParameterError("correlations=, measure= and roots= are about meaning, which numerical columns have not")
     table = Table(frame)
     columns = _columns(table, taxonomies, request, as_measure(measure), dict(roots or {}), progress)
     records = len(next(iter(columns.values())).column)
     reach = request.reach(records)
+    warned = _warnings(frame, columns) if request.strict else []
     with reporter(progress, "rank swapping") as report:
         swapped = _swap(list(columns.values()), request, reach, report)
     data = table.replace(
         {
             name: Column(codes, column.column.categories)
             for (name, column), codes in zip(columns.items(), swapped.codes, strict=True)
-        }
+        },
+        moved=request.strict,
     )
     summary: dict[str, Any] = {
         "records": records,
@@ -137,15 +138,14 @@ def rank_swap(
     if swapped.groups is not None:
         summary["groups"] = achieved.of_groups(swapped.groups, table, columns)
         summary["bound"] = 1 / summary["groups"]["smallest"]
-        notes += separate.warn(frame, columns)
-        separate.remember(data, columns)
-    summary["notes"] = notes
+        separate.remember(data, columns, released=True)
+    summary["notes"] = notes + warned
     if correlations:
         summary["correlations"] = achieved.of_correlations(columns, swapped.codes, progress)
     params = {
         "columns": list(columns),
         **request.params(),
-        "measure": as_measure(measure).name,
+        **({} if method == "numerical" else as_measure(measure).params()),
         "roots": {name: column.root for name, column in columns.items()},
         "version": _core.__version__,
     }
@@ -168,13 +168,27 @@ def _columns(
     unknown = [name for name in roots if name not in given]
     if unknown:
         raise ParameterError(f"roots: {unknown[0]!r} is not among the columns to mask: {', '.join(map(str, given))}")
-    table.check_lengths(given)
+    table.check_lengths()
     if request.method == "numerical":
         return {name: Ordered(table, name, order, request.missing) for name, order in given.items()}
     return {
         name: Nominal(table, name, semantics, measure, roots.get(name), request.missing, progress)
         for name, semantics in given.items()
     }
+
+
+def _warnings(frame: Any, columns: Mapping[Any, Nominal]) -> list[str]:
+    """Warn of what would take away from the promise, before anything is done."""
+    found = separate.warn(frame, columns)
+    sorted_by = achieved.in_order(columns)
+    if sorted_by:
+        found.append(
+            f"the rows are in order of {', '.join(sorted_by)}, and stay so: who knows that can tell a row by its "
+            "place; shuffle the rows of the table first"
+        )
+    for message in found:
+        warnings.warn(message, PrivacyWarning, stacklevel=3)
+    return found
 
 
 class _Swapped(NamedTuple):

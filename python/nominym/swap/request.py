@@ -74,12 +74,14 @@ class Request:
             )
         if self.p is not None:
             return max(1, int(records * self.p / 100))
-        return operator.index(self.k) if self.k is not None else 1
+        # More candidates than records are not to be had.
+        return min(operator.index(self.k), max(records, 1)) if self.k is not None else 1
 
     def params(self) -> dict[str, Any]:
         """List what was asked, leaving out what plays no part."""
-        given: dict[str, Any] = {"method": self.method, "guarantee": self.guarantee, "k": self.k, "p": self.p}
+        k, seed = (None if x is None else operator.index(x) for x in (self.k, self.seed))
+        given: dict[str, Any] = {"method": self.method, "guarantee": self.guarantee, "k": k, "p": self.p}
         if self.strict:
             given |= {"draw": self.draw, "anneal": self.anneal}
-        given |= {"missing": self.missing, "seed": self.seed}
+        given |= {"missing": self.missing, "seed": seed}
         return {name: value for name, value in given.items() if value is not None}

@@ -99,6 +99,13 @@ taxonomic-feature, resnik, lin, jiang-conrath
         if not self.needs_content and (self.ic != "seco" or self.k != 0.5):
             raise ParameterError(f"measure {self.name!r} does not use information content: leave ic and k out")
 
+    def params(self) -> dict[str, object]:
+        """List what defines the measure, for the record of a result; counts of use are not repeated."""
+        if not self.needs_content:
+            return {"measure": self.name}
+        ic = self.ic if isinstance(self.ic, str) else "counts"
+        return {"measure": self.name, "ic": ic} | ({"ic_k": self.k} if ic == "zhou" else {})
+
     @property
     def info(self) -> MeasureInfo:
         """Formula, range and source."""

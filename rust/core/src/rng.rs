@@ -102,7 +102,7 @@ pub fn hypergeometric(all: u64, marked: u64, drawn: u64, rng: &mut ChaCha20Rng) 
     let at_mode = (choose(marked, mode) + choose(all - marked, drawn - mode) - choose(all, drawn)).exp();
     // P(x+1) / P(x)
     let ratio =
-        |x: u64| (marked - x) as f64 * (drawn - x) as f64 / ((x + 1) as f64 * (all - marked - drawn + x + 1) as f64);
+        |x: u64| (marked - x) as f64 * (drawn - x) as f64 / ((x + 1) as f64 * (all + x + 1 - marked - drawn) as f64);
     let mut left = rng.random::<f64>() - at_mode;
     let (mut below, mut above) = ((mode, at_mode), (mode, at_mode));
     while left >= 0.0 {

@@ -10,10 +10,16 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
 use super::costs::{Costs, tally};
+use crate::control::Control;
+use crate::error::Result;
 use crate::swap::tuples::Tuples;
 
-/// Gains below this are rounding: costs are about 1, and their sums over a group are divided by its size.
+/// Gains below this are rounding, relative to the largest cost between two members: sums of costs over a group are
+/// divided by its size.
 const ROUNDING: f32 = 1e-5;
+
+/// Changes that descent makes for each member at most. It ends long before; this is for what rounding might do.
+const CHANGES: usize = 16;
 
 /// Members that take part. In larger crowds a random part of each group rests, so that the matrix stays small.
 pub(super) const ACTIVE: usize = 768;
@@ -30,6 +36,8 @@ pub(super) struct Crowd {
     resting: Vec<Vec<u32>>,
     /// Costs between active members, row after row.
     between: Vec<f32>,
+    /// Smallest gain that is one.
+    rounding: f32,
     state: State,
 }
 
@@ -90,7 +98,7 @@ impl Crowd {
             state.group.resize(tuple.len(), g);
             state.active.push((first..tuple.len()).collect());
         }
-        let mut crowd = Self { k, whole, tuple, resting, between: Vec::new(), state };
+        let mut crowd = Self { k, whole, tuple, resting, between: Vec::new(), rounding: 0.0, state };
         crowd.measure(tuples, costs, weights);
         crowd
     }
@@ -130,6 +138,7 @@ impl Crowd {
                 self.between[j * n + i] = self.between[i * n + j];
             }
         }
+        self.rounding = ROUNDING * self.between.iter().copied().fold(1.0, f32::max);
         for (i, &g) in state.group.iter().enumerate() {
             add(&mut state.to_group[g * n..][..n], &self.between[i * n..][..n], 1.0);
         }
@@ -140,28 +149,30 @@ impl Crowd {
     }
 
     /// Makes the best change for one member after another, and dissolves groups, until nothing helps.
-    pub(super) fn descend(&mut self) {
+    pub(super) fn descend(&mut self, control: &Control) -> Result<()> {
         loop {
-            self.exchange();
+            self.exchange(control)?;
             let groups = 0..self.state.size.len();
             if !self.whole || groups.filter(|&group| self.dissolve(group)).count() == 0 {
-                return;
+                return Ok(());
             }
         }
     }
 
     /// Makes the best change for one member after another until none helps.
-    fn exchange(&mut self) {
+    fn exchange(&mut self, control: &Control) -> Result<()> {
         let n = self.tuple.len();
-        let (mut member, mut idle) = (0, 0);
-        while idle < n {
+        let (mut member, mut idle, mut left) = (0, 0, CHANGES * n);
+        while idle < n && left > 0 {
             let from = self.state.group[member];
             let targets = (0..self.state.size.len()).filter(|&to| to != from && self.state.size[to] > 0);
             let changes = targets.map(|to| self.best(member, to));
             match changes.min_by(|a, b| a.difference.total_cmp(&b.difference)) {
-                Some(change) if change.difference < -ROUNDING => {
+                Some(change) if change.difference < -self.rounding => {
                     self.make(change);
                     idle = 0;
+                    left -= 1;
+                    control.check()?;
                 }
                 _ => {
                     idle += 1;
@@ -169,6 +180,7 @@ impl Crowd {
                 }
             }
         }
+        Ok(())
     }
 
     /// Gives the members of a group to others that have room, each where it costs least, if that lowers the cost.
@@ -183,7 +195,7 @@ impl Crowd {
         let members = self.state.active[group].clone();
         // A look without the work: most groups are not worth it.
         let alone = |&member: &usize| cheapest(&self.state, member).map_or(f32::INFINITY, |(cost, _)| cost);
-        if members.is_empty() || members.iter().map(alone).sum::<f32>() > gain - ROUNDING {
+        if members.is_empty() || members.iter().map(alone).sum::<f32>() > gain - self.rounding {
             return false;
         }
         let mut state = self.state.clone();
@@ -193,7 +205,7 @@ impl Crowd {
             cost += joining;
             state.transfer(member, to, &self.between);
         }
-        if cost > gain - ROUNDING {
+        if cost > gain - self.rounding {
             return false;
         }
         self.state = state;
@@ -318,7 +330,6 @@ fn exponential(random: u32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Control;
     use crate::rng::Streams;
     use crate::swap::tuples::Attribute;
 
@@ -365,7 +376,7 @@ mod tests {
             crowd.anneal(3, 0.5, &mut rng);
             compare(&crowd);
             let before = cost(&crowd);
-            crowd.descend();
+            crowd.descend(&control).unwrap();
             compare(&crowd);
             assert!(!crowd.whole || cost(&crowd) < before);
             let mut now = sizes.clone();

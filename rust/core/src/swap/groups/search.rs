@@ -139,7 +139,7 @@ impl Search<'_> {
             if temperature > 0.0 {
                 crowd.anneal(ROUNDS, temperature, &mut rng);
             } else {
-                crowd.descend();
+                crowd.descend(self.control)?;
             }
             crowd.write(members, sizes);
             self.control.check()

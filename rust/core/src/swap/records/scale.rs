@@ -17,7 +17,7 @@ pub(super) type Distance = u64;
 
 /// Largest denominator that is recognised. Larger ones would make accidental fractions of arbitrary numbers.
 const DENOMINATOR: u64 = 4096;
-/// How far a distance may be from the fraction it stands for, relative to the larger of it and 1.
+/// How far a distance may be from the fraction it stands for, relative to it.
 const TOLERANCE: f64 = 1e-14;
 /// Sums of distances stay below this.
 const LARGEST: f64 = (1u64 << 62) as f64;
@@ -127,7 +127,7 @@ fn common_multiple(levels: &[f64], largest_sum: f64) -> Option<f64> {
 
 /// The denominator of the simplest fraction that a number stands for, by continued fractions.
 fn denominator(x: f64) -> Option<u64> {
-    let tolerance = TOLERANCE * x.max(1.0);
+    let tolerance = TOLERANCE * x;
     let (mut before, mut q) = (0u64, 1u64);
     let mut rest = x;
     loop {
