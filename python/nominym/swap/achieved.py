@@ -79,11 +79,17 @@ def quantiles(histogram: NDArray[np.uint64]) -> dict[str, int]:
     return {name: int(np.searchsorted(sums, max(math.ceil(q * total), 1))) for name, q in _QUANTILES.items()}
 
 
+# Below so many rows they may well be in order by chance.
+_CHANCE = 30
+
+
 def in_order(table: Mapping[Any, Nominal]) -> list[str]:
     """Name the columns by which the rows are sorted, in whatever order: there, the place of a row tells its value."""
     found = []
     for name, column in table.items():
         codes = column.column.codes
+        if len(codes) < _CHANCE:
+            continue
         changes = int((codes[1:] != codes[:-1]).sum())
         distinct = column.categories + (column.column.missing > 0)
         together = changes == distinct - 1 and 2 < distinct <= len(codes) // 2
