@@ -34,8 +34,8 @@ TITLES = {
 }
 COLOURS, MARKS = ("#009E73", "#D55E00", "#0072B2"), "o^+"
 
-# Gomatam and Karr (2003), tables 3 to 7: the column's variable is swapped at 5 %, the row's is the other of the pair; the
-# last row is the mean.
+# Gomatam and Karr (2003), tables 3 to 7: the column's variable is swapped at 5 %, the row's is the other of the pair;
+# the last row is the mean.
 PUBLISHED_TEXT = {
     "hellinger": """
         -      0.0763 0.0730 0.0900 0.0440 0.0511 0.0649 0.1193

@@ -42,8 +42,8 @@ def shares(frame: pd.DataFrame, columns: list[str]) -> Counter[tuple[str, ...]]:
     return Counter(map(tuple, text.itertuples(index=False)))
 
 
-def measures(before: pd.DataFrame, after: pd.DataFrame, columns: list[str]) -> dict[str, float]:
-    """Compute the measures from their formulas, with full tables."""
+def joint(before: pd.DataFrame, after: pd.DataFrame, columns: list[str]) -> dict[str, float]:
+    """Compute the measures of any joint distribution from their formulas."""
     f, g, n = shares(before, columns), shares(after, columns), len(before)
     cells = sorted({*f, *g})
     p, q = (np.array([counts[cell] / n for cell in cells]) for counts in (f, g))
@@ -52,10 +52,16 @@ def measures(before: pd.DataFrame, after: pd.DataFrame, columns: list[str]) -> d
         "total_variation": 0.5 * np.abs(p - q).sum(),
         "entropy_change": -(q[q > 0] * np.log(q[q > 0])).sum() + (p[p > 0] * np.log(p[p > 0])).sum(),
     }
-    if len(columns) == 2:
-        (v0, c0), (v1, c1) = association(f), association(g)
-        found |= {"cramers_v_change": v0 - v1, "contingency_change": c0 - c1}
     return {name: float(value) for name, value in found.items()}
+
+
+def measures(before: pd.DataFrame, after: pd.DataFrame, columns: list[str]) -> dict[str, float]:
+    """Compute all measures, those of two columns too."""
+    found = joint(before, after, columns)
+    if len(columns) == 2:
+        (v0, c0), (v1, c1) = (association(shares(frame, columns)) for frame in (before, after))
+        found |= {"cramers_v_change": v0 - v1, "contingency_change": c0 - c1}
+    return found
 
 
 def association(counts: Counter[tuple[str, ...]]) -> tuple[float, float]:

@@ -10,12 +10,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nominym as nym
 from nominym import distortion, error
-from reference_distortion import measures
+from reference_distortion import joint, measures
 
 SINGLE = {name: getattr(distortion, name) for name in distortion.MEASURES}
 OF_ANY = distortion.MEASURES[:3]
@@ -42,7 +42,7 @@ def test_golden_values() -> None:
 
 
 def test_distributions_without_a_common_value() -> None:
-    assert distortion.hellinger({"x": ["a"] * 3}, {"x": ["b"] * 3}) == 1
+    assert distortion.hellinger({"x": ["a"] * 3}, {"x": ["b"] * 3}) == pytest.approx(1)
     assert distortion.total_variation({"x": ["a"] * 3}, {"x": ["b"] * 3}) == 1
 
 
@@ -54,6 +54,7 @@ def tables(draw):
 
 
 @given(tables())
+@settings(max_examples=30)
 def test_formulas_symmetry_and_bounds(pair) -> None:
     before, after = pair
     for columns in (["x"], ["x", "y"], ["z", "x"], ["x", "y", "z"]):
@@ -73,6 +74,7 @@ def test_formulas_symmetry_and_bounds(pair) -> None:
 
 
 @given(tables())
+@settings(max_examples=20)
 def test_table_has_every_pair_and_the_whole(pair) -> None:
     before, after = pair
     table = distortion.table(before, after)
@@ -98,13 +100,9 @@ def test_many_categories_are_counted_sparsely() -> None:
     before = pd.DataFrame({name: rng.integers(0, 3_000, 5_000) for name in "xyzuvw"})
     after = before.assign(x=rng.permutation(before["x"]))
     table = distortion.table(before, after)
-    expected = [measures(before, after, [x, y]) for x, y in zip(table["x"][:-1], table["y"][:-1], strict=True)]
-    for name in ("hellinger", "total_variation", "entropy_change"):
-        assert table[name][:-1].tolist() == pytest.approx([row[name] for row in expected])
-    # The values of x went to other records: about all six-tuples are new.
-    assert table["total_variation"].iloc[-1] == pytest.approx(
-        measures(before, after, list("xyzuvw"))["total_variation"]
-    )
+    for row, columns in ((0, ["x", "y"]), (14, ["v", "w"]), (15, list("xyzuvw"))):
+        expected = joint(before, after, columns)
+        assert {name: table[name][row] for name in expected} == pytest.approx(expected)
 
 
 def test_threads_do_not_matter() -> None:
