@@ -253,7 +253,7 @@ def figure(runs: pd.DataFrame, path: Path) -> None:
         axes.set_ylim(bottom=0)
         axes.set_title(f"8-way {measure.replace('_', ' ')}")
         axes.set_xlabel("swapped variable")
-    panels[0].legend(title="swap rate")
+    drawn.legend(*panels[0].get_legend_handles_labels(), title="swap rate", loc="outside right center")
     drawn.savefig(path, dpi=110)
 
 

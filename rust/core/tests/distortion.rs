@@ -12,8 +12,9 @@ type Counts = BTreeMap<Vec<u32>, f64>;
 
 fn counts(columns: &[Vec<u32>], set: &[usize]) -> Counts {
     let mut found = BTreeMap::new();
-    for record in 0..columns[0].len() {
-        *found.entry(set.iter().map(|&c| columns[c][record]).collect()).or_insert(0.0) += 1.0;
+    let tuples = (0..columns[0].len()).map(|record| set.iter().map(|&c| columns[c][record]).collect());
+    for tuple in tuples {
+        *found.entry(tuple).or_insert(0.0) += 1.0;
     }
     found
 }
@@ -25,7 +26,9 @@ fn entropy(counts: &Counts, n: f64) -> f64 {
 fn association(counts: &Counts, n: f64) -> (f64, f64) {
     let margin = |place: usize| {
         let mut found: BTreeMap<u32, f64> = BTreeMap::new();
-        counts.iter().for_each(|(tuple, c)| *found.entry(tuple[place]).or_default() += c);
+        for (tuple, c) in counts {
+            *found.entry(tuple[place]).or_default() += c;
+        }
         found
     };
     let (rows, columns) = (margin(0), margin(1));

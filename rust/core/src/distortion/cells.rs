@@ -12,6 +12,9 @@ const DENSE: u64 = 1 << 22;
 /// Records whose tuples are numbered at a time, so that they stay near.
 const BLOCK: usize = 1 << 12;
 
+/// Records that are sorted at a time.
+const PIECE: usize = 1 << 19;
+
 /// The tuples that occur before or after, in ascending order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cells {
@@ -135,31 +138,55 @@ fn sorted(before: &[Coded<'_>], after: &[Coded<'_>], set: &[usize], control: &Co
             codes.for_each(|(key, &code)| *key = *key * levels + u64::from(column.level(code)));
         }
     }
-    for keys in [&mut b, &mut a] {
-        control.check()?;
-        keys.par_sort_unstable();
-    }
-    control.check()?;
-    let mut runs = [&b, &a].map(|keys| keys.chunk_by(|x, y| x == y).map(|run| (run[0], run.len() as u32)).peekable());
     let mut cells = Cells::default();
-    loop {
-        let [b, a] = &mut runs;
-        let next = [b.peek(), a.peek()].into_iter().flatten().map(|run| run.0).min();
-        let Some(key) = next else { return Ok(cells) };
-        let [before, after] = [b, a].map(|runs| runs.next_if(|run| run.0 == key).map_or(0, |run| run.1));
+    for (key, before, after) in runs(&mut b, &mut a, control)? {
         cells.push(key, before, after);
     }
+    Ok(cells)
+}
+
+/// A number, and how often it occurs before and after.
+type Run = (u64, u32, u32);
+
+/// The distinct numbers of two lists with their counts, ascending. The lists are sorted piece by piece, so that the control
+/// handle is looked at in between; pieces are merged when equal numbers have become one.
+fn runs(b: &mut [u64], a: &mut [u64], control: &Control) -> Result<Vec<Run>> {
+    b.par_chunks_mut(PIECE)
+        .zip(a.par_chunks_mut(PIECE))
+        .map(|(b, a)| {
+            control.check()?;
+            let [b, a] = [(b, 1, 0), (a, 0, 1)].map(|(keys, before, after)| {
+                keys.sort_unstable();
+                let equal = keys.chunk_by(|x, y| x == y);
+                equal.map(|run| (run[0], before * run.len() as u32, after * run.len() as u32)).collect()
+            });
+            Ok(merged(b, a))
+        })
+        .try_reduce(Vec::new, |x, y| {
+            control.check()?;
+            Ok(merged(x, y))
+        })
+}
+
+fn merged(x: Vec<Run>, y: Vec<Run>) -> Vec<Run> {
+    if x.is_empty() || y.is_empty() {
+        return if x.is_empty() { y } else { x };
+    }
+    let mut found: Vec<Run> = Vec::with_capacity(x.len().max(y.len()));
+    let (mut x, mut y) = (x.into_iter().peekable(), y.into_iter().peekable());
+    while let Some(key) = [x.peek(), y.peek()].into_iter().flatten().map(|run| run.0).min() {
+        let [p, q] = [&mut x, &mut y].map(|runs| runs.next_if(|run| run.0 == key).unwrap_or_default());
+        found.push((key, p.1 + q.1, p.2 + q.2));
+    }
+    found
 }
 
 /// Replaces numbers by their ranks among the distinct ones of both lists, and gives the number of these.
 fn renumber(b: &mut [u64], a: &mut [u64], control: &Control) -> Result<u64> {
-    let mut distinct = [&*b, &*a].concat();
-    distinct.par_sort_unstable();
-    control.check()?;
-    distinct.dedup();
+    let distinct: Vec<u64> = runs(&mut b.to_vec(), &mut a.to_vec(), control)?.into_iter().map(|run| run.0).collect();
     for keys in [b, a] {
-        keys.par_iter_mut().for_each(|key| *key = distinct.partition_point(|d| d < key) as u64);
         control.check()?;
+        keys.par_iter_mut().for_each(|key| *key = distinct.partition_point(|d| d < key) as u64);
     }
     Ok(distinct.len() as u64)
 }

@@ -69,6 +69,7 @@ pub fn draw(
             control.advance(STEPS)?;
         }
     }
+    control.advance((wanted - pairs.len()) as u64 + pairs.len() as u64 % STEPS)?;
     Ok(Drawn { pairs, feasible, alone })
 }
 
