@@ -173,14 +173,18 @@ def tables(runs: pd.DataFrame) -> Iterator[str]:
 def agreement(runs: pd.DataFrame) -> str:
     """Tell how far the mean rows and the cells lie from the published ones."""
     rows = []
-    for measure in TITLES:
-        mean, deviation = two_way(runs, measure, 0.05)
-        off = ((mean - PUBLISHED[measure]).abs() / PUBLISHED[measure]).loc["mean"]
+    printed = {measure: (runs, measure) for measure in TITLES}
+    # What the printed table of Hellinger distances seems to hold.
+    printed["√(hellinger / 2)"] = (runs.assign(hellinger=np.sqrt(runs["hellinger"] / 2)), "hellinger")
+    for name, (of, measure) in printed.items():
+        mean, deviation = two_way(of, measure, 0.05)
+        table = PUBLISHED[measure]
+        off = ((mean - table).abs() / table).loc["mean"]
         # A published figure is one draw, rounded to four places.
-        apart = ((mean - PUBLISHED[measure]).abs() - 0.00005) / np.sqrt(deviation**2 * (1 + 1 / SEEDS))
+        apart = ((mean - table).abs() - 0.00005) / np.sqrt(deviation**2 * (1 + 1 / SEEDS))
         inside = (apart.drop("mean") <= 2).to_numpy()[~np.eye(len(NAMES), dtype=bool)]
-        rows.append([measure, f"{off.median():.1%}", f"{off.max():.1%} ({off.idxmax()})", f"{inside.sum()} of 56"])
-        print(f"{measure}: median relative difference of the mean row {off.median():.2%}")
+        rows.append([name, f"{off.median():.1%}", f"{off.max():.1%} ({off.idxmax()})", f"{inside.sum()} of 56"])
+        print(f"{name}: median relative difference of the mean row {off.median():.2%}")
     head = ["measure", "mean row: median relative difference", "largest", "cells within two standard deviations"]
     return markdown(head, rows)
 
@@ -237,8 +241,8 @@ def findings(runs: pd.DataFrame) -> str:
     for rate, low, high in zip(RATES, (0.001, 0.005, 0.008), (0.012, 0.046, 0.120), strict=True):
         cells = two_way(runs, "cramers_v_change", rate)[0].drop("mean")
         least, most = float(cells.min(axis=None)), float(cells.max(axis=None))
-        near = abs(least - low) < low / 2 and abs(most - high) < high / 2
-        state(f"adV ranges over about {low}–{high} at {rate:.0%}", f"{least:.4f}–{most:.4f}", near)
+        what = f"adV ranges over about {low}–{high} at {rate:.0%} (largest within a fifth)"
+        state(what, f"{least:.4f}–{most:.4f}", abs(most - high) < high / 5)
     return markdown(["the report states", "found", "holds"], rows)
 
 
