@@ -105,3 +105,20 @@ fn bad_input_is_refused() {
         "code 1 in a column of 1 categories"
     );
 }
+
+/// So many records are sorted in several pieces, which have tuples in common.
+#[test]
+fn pieces_are_added_up() {
+    let n = 1_200_000u32;
+    let categories = 3_000;
+    let column = |step: u32| (0..n).map(|i| (i / 7 * step) % 1_500).collect::<Vec<u32>>();
+    let (before, after) = ([column(1), column(3)], [column(1), column(5)]);
+    let set = [0, 1];
+    let (b, a) = (counts(&before, &set), counts(&after, &set));
+    let apart: f64 = b.iter().map(|(tuple, c)| (c - a.get(tuple).unwrap_or(&0.0)).max(0.0)).sum();
+    let coded = |table: &'static [Vec<u32>]| table.iter().map(|codes| Coded { codes, categories }).collect::<Vec<_>>();
+    let (before, after) = (Vec::leak(before.to_vec()), Vec::leak(after.to_vec()));
+    let found = compare(&coded(before), &coded(after), &[set.to_vec()], &Control::new()).unwrap()[0];
+    assert!(apart > 0.0 && (found.total_variation - apart / f64::from(n)).abs() < 1e-12);
+    assert!((found.entropy - (entropy(&a, f64::from(n)) - entropy(&b, f64::from(n)))).abs() < 1e-9);
+}
