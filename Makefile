@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 PY := $(VENV)/bin/python
 CARGO ?= cargo
-EXTRAS := obo,icd,polars
+EXTRAS := obo,icd,polars,report
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test lint format bench study clean
@@ -54,6 +54,7 @@ bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
 study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; writes docs/*-study.md
 	$(PY) benches/study_rank_swap.py docs
 	$(PY) benches/study_noise.py docs
+	$(PY) benches/study_data_swap.py docs
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) target out

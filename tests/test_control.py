@@ -64,6 +64,16 @@ LONG_CALLS = {
         "frame = pd.DataFrame({'x': names(), 'y': names(), 'z': names()}); masked = dict.fromkeys('xyz', tax)",
         "nym.rank_swap(frame, masked, k=50, guarantee='strict')",
     ),
+    "data swap": (
+        "rng = np.random.default_rng(0); n = 12_000_000;"
+        "keys = [[(rng.integers(0, 3, n).astype(np.uint32), 3)] for _ in range(3)]",
+        "_core.draw_pairs(n, [], keys, n // 2, 1, 0)",
+    ),
+    "distortion": (
+        "rng = np.random.default_rng(0);"
+        "before, after = ([rng.integers(0, 50_000, 8_000_000).astype(np.uint32) for _ in range(3)] for _ in range(2))",
+        "_core.distortions(before, after, [50_000] * 3, [[0, 1], [1, 2], [0, 2], [0, 1, 2]] * 4)",
+    ),
     "draw": ("", "_core.draw_uniform(1_500_000_000, 1, 0)"),
 }
 
@@ -194,6 +204,14 @@ def test_the_core_checks_what_it_is_given() -> None:
         lambda: _core.Marginality(graph, np.zeros(6000, np.uint64)),
         lambda: _core.Marginality(graph, np.ones(3, np.uint64)),
         lambda: _core.digits(graph, np.ones(3, np.uint64)),
+        lambda: _core.draw_pairs(2, [(codes, 3)], [], 1, 1, 0),
+        lambda: _core.draw_pairs(3, [], [[(codes, 4)]], 1, 1, 0),
+        lambda: _core.draw_pairs(2, [], [[(codes, 4)]] * 9, 1, 1, 0),
+        lambda: _core.distortions([codes], [codes], [3], [[0]]),
+        lambda: _core.distortions([codes], [codes], [4, 4], [[0]]),
+        lambda: _core.distortions([codes], [codes[:1]], [4], [[0]]),
+        lambda: _core.distortions([codes], [codes], [4], [[1]]),
+        lambda: _core.distortions([none], [none], [4], [[0]]),
     ):
         with pytest.raises(error.NominymError):
             call()

@@ -6,13 +6,13 @@
 0.5
 """
 
-from nominym import datasets, error, stats
+from nominym import datasets, distortion, error, stats
 from nominym._core import __version__
 from nominym.control import set_threads
 from nominym.error import NominymError, PrivacyWarning
 from nominym.noise import NoiseModel, add_noise
 from nominym.result import Result
-from nominym.swap import rank_swap
+from nominym.swap import data_swap, rank_swap
 from nominym.taxonomy import CONTENTS, MEASURES, DistanceMatrix, Measure, Taxonomy, read_taxonomy
 
 __all__ = [
@@ -27,7 +27,9 @@ __all__ = [
     "Taxonomy",
     "__version__",
     "add_noise",
+    "data_swap",
     "datasets",
+    "distortion",
     "error",
     "rank_swap",
     "read_taxonomy",

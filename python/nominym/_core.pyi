@@ -11,7 +11,9 @@ __all__ = [
     "counts",
     "covariance_squared",
     "digits",
+    "distortions",
     "draw_normal",
+    "draw_pairs",
     "draw_uniform",
     "draw_values",
     "joint",
@@ -143,6 +145,25 @@ def swap_strict(
     seed: int | None,
     progress: _Progress = None,
 ) -> tuple[list[_Codes], _Codes]: ...
+
+_Coded = tuple[_Codes, int]
+
+def draw_pairs(
+    n: int,
+    equal: list[_Coded],
+    unequal: list[list[_Coded]],
+    wanted: int,
+    seed: int | None,
+    stream: int,
+    progress: _Progress = None,
+) -> tuple[_Codes, _Codes, int, int]: ...
+def distortions(
+    before: list[_Codes],
+    after: list[_Codes],
+    categories: list[int],
+    sets: list[list[int]],
+    progress: _Progress = None,
+) -> list[tuple[float, float, float, tuple[float, float] | None]]: ...
 def ranks_by_frequency(counts: NDArray[np.uint64]) -> _Codes: ...
 
 _Domain = Graph | NDArray[np.float64]

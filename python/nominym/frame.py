@@ -362,6 +362,17 @@ class Table:
         """Code a column."""
         return code(self.values(name), str(name), missing)
 
+    def distinct(self, name: Any, rows: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Number the distinct values that any column whatever has in some rows, −1 where missing."""
+        values = self.values(name)
+        if isinstance(values, pa.Array | pa.ChunkedArray):
+            return distinct_codes(values.take(pa.array(rows)))
+        if isinstance(values, pd.Series):
+            return distinct_codes(values.iloc[rows])
+        if isinstance(values, np.ndarray | pd.Categorical | pd.Index) or _is_polars(values, "Series"):
+            return distinct_codes(values[rows])
+        return distinct_codes(pd.Series([values[row] for row in rows.tolist()], dtype=object))
+
     def replace(self, changes: Mapping[Any, Column], *, moved: bool = False, occurring: bool = False) -> Any:
         """Give a table of the same kind with some columns replaced; all else, index and types are as they were.
 

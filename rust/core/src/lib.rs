@@ -3,7 +3,9 @@
 //! Everything here works on `u32` codes. A column is coded once, outside; distances, sums and searches are per
 //! category, and each record is touched a constant number of times.
 
+pub mod coded;
 pub mod control;
+pub mod distortion;
 pub mod error;
 pub mod lists;
 pub mod noise;

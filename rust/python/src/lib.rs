@@ -4,6 +4,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod control;
+mod distortion;
 mod error;
 mod noise;
 mod rng;
@@ -17,6 +18,8 @@ mod _core {
     #[pymodule_export]
     use super::control::set_threads;
     #[pymodule_export]
+    use super::distortion::distortions;
+    #[pymodule_export]
     use super::noise::{draw_values, shift_values};
     #[pymodule_export]
     use super::rng::{draw_normal, draw_uniform};
@@ -24,7 +27,7 @@ mod _core {
     use super::stats::{Marginality, counts, covariance_squared, digits, joint};
     #[pymodule_export]
     use super::swap::{
-        ranks_by_frequency, swap_dynamic, swap_fixed, swap_random, swap_ranked, swap_records, swap_strict,
+        draw_pairs, ranks_by_frequency, swap_dynamic, swap_fixed, swap_random, swap_ranked, swap_records, swap_strict,
     };
     #[pymodule_export]
     use super::taxonomy::Graph;

@@ -1,10 +1,11 @@
-//! Rank swapping of coded columns.
+//! Swapping of coded columns.
 
+use nominym_core::coded::Coded;
 use nominym_core::error::Result;
 use nominym_core::rng::Streams;
 use nominym_core::swap::groups::{Effort, partition, permute};
 use nominym_core::swap::tuples::Attribute;
-use nominym_core::swap::{Swapped, dynamic, ranked, records};
+use nominym_core::swap::{Swapped, dynamic, pairs, ranked, records};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -178,4 +179,38 @@ pub fn swap_strict<'py>(
         Ok((columns, group_of))
     })?;
     Ok((columns.into_iter().map(|c| c.into_pyarray(py)).collect(), group_of.into_pyarray(py)))
+}
+
+/// A column as it arrives where a missing value is a category of its own: codes, and the number of categories.
+type Given<'py> = (Codes<'py>, usize);
+
+fn coded<'a>(columns: &'a [Given<'_>]) -> PyResult<Vec<Coded<'a>>> {
+    let columns = columns.iter();
+    columns.map(|(codes, categories)| Ok(Coded { codes: codes.as_slice()?, categories: *categories })).collect()
+}
+
+/// First and second record of each pair, the number of feasible pairs, and of records without a partner.
+type Paired<'py> = (Column<'py, u32>, Column<'py, u32>, u64, u64);
+
+/// Random pairs of `n` records that agree in all `equal` columns and differ in every `unequal` key.
+#[pyfunction]
+#[pyo3(signature = (n, equal, unequal, wanted, seed, stream, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn draw_pairs<'py>(
+    py: Python<'py>,
+    n: usize,
+    equal: Vec<Given<'py>>,
+    unequal: Vec<Vec<Given<'py>>>,
+    wanted: usize,
+    seed: Option<u64>,
+    stream: u32,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Paired<'py>> {
+    let equal = coded(&equal)?;
+    let unequal = unequal.iter().map(|key| coded(key)).collect::<PyResult<Vec<_>>>()?;
+    let drawn = run(py, progress, |control| {
+        pairs::draw(n, &equal, &unequal, wanted, &mut Streams::new(seed)?.generator(stream, 0), control)
+    })?;
+    let (first, second): (Vec<u32>, Vec<u32>) = drawn.pairs.into_iter().unzip();
+    Ok((first.into_pyarray(py), second.into_pyarray(py), drawn.feasible, drawn.alone))
 }

@@ -1,15 +1,17 @@
-//! Rank swapping: values of a column change places, near ones with near ones.
+//! Swapping: values of a column change places; in rank swapping, near ones with near ones.
 //!
 //! - [`ranked`]: swapping along a ranking of the records (SRS-1, numerical and distributional rank swapping, random).
 //! - [`dynamic`]: swapping inside clusters built around every reference (SRS-2), on counts of categories.
 //! - [`records`]: the same on whole records of several columns (SRS-3), on their distinct tuples.
 //! - [`groups`]: permutations inside disjoint groups of at least `k` records, for a promise that is kept.
+//! - [`pairs`]: random pairs under constraints, for categorical data swapping, which asks for no meaning.
 //!
 //! All keep the values of a column as they are and only give them to other records, so counts, mean and variance
 //! cannot change.
 
 pub mod dynamic;
 pub mod groups;
+pub mod pairs;
 pub mod ranked;
 pub mod records;
 pub mod tuples;

@@ -1,0 +1,30 @@
+"""Distortion: how much a masked table's joint distributions differ from those of the original.
+
+Every measure takes two tables of the same records, before and after masking by whatever method, and looks at the joint
+distribution of some columns (all by default). Only the tuples that occur are counted. A missing value is a category of
+its own; values are told apart by their text, so that a table may have changed its type.
+
+Gomatam and Karr (2003), Distortion measures for categorical data swapping, NISS technical report 131.
+"""
+
+from nominym.distortion.figure import heat_map
+from nominym.distortion.measure import (
+    MEASURES,
+    contingency_change,
+    cramers_v_change,
+    entropy_change,
+    hellinger,
+    table,
+    total_variation,
+)
+
+__all__ = [
+    "MEASURES",
+    "contingency_change",
+    "cramers_v_change",
+    "entropy_change",
+    "heat_map",
+    "hellinger",
+    "table",
+    "total_variation",
+]
