@@ -24,7 +24,8 @@ def test_page(page: Path) -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     result = runner.run(parsed, out=report.append)
     assert result.failed == 0, "".join(report)
-    if page.name != "benchmarks.md":
+    # Pages of figures are written by programs and have no examples.
+    if page.name != "benchmarks.md" and not page.name.endswith("-study.md"):
         assert result.attempted > 0
 
 
