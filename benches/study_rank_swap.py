@@ -256,7 +256,7 @@ def picture(table: pd.DataFrame, file: Path) -> None:
         axis.grid(alpha=0.3)
     axes[0].set_title("What swapping moves")
     axes[1].set_title("What it costs")
-    axes[0].legend()
+    axes[1].legend(loc="center right")
     fig.savefig(file, dpi=110)
 
 
