@@ -147,7 +147,7 @@ def picture_of_swapping(groups: dict[str, list[dict[str, Any]]], file: Path) -> 
         ("strict, k = 10, 3 columns", "test_strict[", "-10]", 3, "#CC79A7", "o-"),
     )
     every = [row for name in SWAPPING for row in groups.get(name, [])]
-    fig, axis = plt.subplots(figsize=(8, 5), layout="constrained")
+    fig, axis = plt.subplots(figsize=(10, 5), layout="constrained")
     for label, start, end, m, colour, style in lines:
         found = [
             (row["x"], row["time"])
@@ -160,7 +160,7 @@ def picture_of_swapping(groups: dict[str, list[dict[str, Any]]], file: Path) -> 
     axis.set_ylabel("seconds")
     axis.set_title("Time of rank swapping by number of records")
     axis.grid(alpha=0.3)
-    axis.legend()
+    fig.legend(loc="outside right upper")
     fig.savefig(file, dpi=110)
 
 

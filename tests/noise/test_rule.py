@@ -143,3 +143,43 @@ def test_matrix_and_taxonomy_agree_through_the_front_door() -> None:
         for semantics, domain in ((tax, {"x": "000"}), (matrix, None))
     ]
     assert found[0] == found[1]
+
+
+TREE = Taxonomy.from_edges([("a", "top"), ("b", "top"), ("c", "a")])
+# Value, error, reference: what becomes of it, whether the error is not reached, whether its direction is dropped.
+BRANCHES = {
+    "no error": (("a", 0.0, "top"), ({"a"}, 0, 0)),
+    "the value is the reference": (("top", 0.1, "top"), ({"a", "b"}, 0, 0)),
+    "farther from the reference": (("a", 0.1, "top"), ({"c"}, 0, 0)),
+    "closer to the reference": (("c", -0.1, "top"), ({"a"}, 0, 0)),
+    "as far away as the error, and no less": (("c", -0.3, "top"), ({"top"}, 0, 0)),
+    "nothing is far enough": (("c", -0.9, "top"), ({"b"}, 1, 0)),
+    "nothing lies in the direction": (("c", 0.1, "top"), ({"a"}, 0, 1)),
+    "neither far enough nor in the direction": (("c", 0.9, "top"), ({"b"}, 1, 1)),
+    "ties": (("top", 0.3, "c"), ({"b"}, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("kind", ["concept", "each"])
+@pytest.mark.parametrize("branch", BRANCHES)
+def test_every_branch(branch: str, kind: str) -> None:
+    (value, error, towards), expected = BRANCHES[branch]
+    concept = TREE.concept(towards)
+    if kind == "each" and value == towards:
+        pytest.skip("a value beside an equal one is at no distance from it: nothing is closer, and all are farther")
+    seen: set[str] = set()
+    for seed in range(40):
+        after, short, dropped = _core.shift_values(
+            TREE.graph,
+            np.array([TREE.concept(value)], dtype=np.uint32),
+            np.zeros(1, dtype=np.uint32),
+            np.array([error]),
+            concept if kind == "concept" else np.array([concept], dtype=np.uint32),
+            "wu-palmer",
+            None,
+            seed,
+            0,
+        )
+        seen.add(TREE.ids[after[0]])
+        assert (short, dropped) == expected[1:]
+    assert seen == expected[0]
