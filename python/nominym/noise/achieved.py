@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from nominym import _core
-from nominym.stats.semantic import correlation
+from nominym.stats.semantic import correlation_changes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,11 +70,9 @@ def of_correlations(
     before: Mapping[Any, Before], after: Mapping[Any, tuple[Column, NDArray[np.uint32]]], progress: Progress
 ) -> pd.DataFrame:
     """Compare the distance correlations of all pairs of columns before and after."""
-    matrices = {name: b.domain.space.matrix(b.places, progress) for name, b in before.items()}
-    changed = {name: before[name].domain.space.matrix(places, progress) for name, (_, places) in after.items()}
-    rows = []
-    for x, y in combinations(before, 2):
-        was = correlation(before[x].column.codes, before[y].column.codes, matrices[x], matrices[y], progress)
-        now = correlation(after[x][0].codes, after[y][0].codes, changed[x], changed[y], progress)
-        rows.append((x, y, was, now, now - was))
-    return pd.DataFrame(rows, columns=["x", "y", "before", "after", "difference"])
+    was = {name: (b.column.codes, b.domain.space.matrix(b.places, progress)) for name, b in before.items()}
+    now = {
+        name: (column.codes, before[name].domain.space.matrix(places, progress))
+        for name, (column, places) in after.items()
+    }
+    return correlation_changes(was, now, progress)

@@ -217,6 +217,23 @@ def correlation(
     return _root(pairs, a, b, progress) / math.sqrt(spread) if spread > 0 else 0.0
 
 
+Coded: TypeAlias = "tuple[NDArray[np.uint32], NDArray[np.float64]]"
+"""Codes of a column, and the distances of its categories."""
+
+
+def correlation_changes(
+    before: Mapping[Any, Coded], after: Mapping[Any, Coded], progress: Progress = None
+) -> pd.DataFrame:
+    """Compare the distance correlations of all pairs of columns before and after masking."""
+    rows = []
+    for x, y in combinations(before, 2):
+        was, now = (
+            correlation(coded[x][0], coded[y][0], coded[x][1], coded[y][1], progress) for coded in (before, after)
+        )
+        rows.append((x, y, was, now, now - was))
+    return pd.DataFrame(rows, columns=["x", "y", "before", "after", "difference"])
+
+
 def covariances(
     codes: Sequence[NDArray[np.uint32]], distances: Sequence[NDArray[np.float64]], progress: Progress = None
 ) -> NDArray[np.float64]:

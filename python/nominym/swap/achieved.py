@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pandas as pd
 
 from nominym import _core
 from nominym.frame import Table, distinct_codes
-from nominym.stats.semantic import correlation
+from nominym.stats.semantic import correlation_changes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -128,11 +127,6 @@ def of_correlations(
     columns: Mapping[Any, Nominal], after: Sequence[NDArray[np.uint32]], progress: Progress
 ) -> pd.DataFrame:
     """Compare the distance correlations of all pairs of columns before and after."""
-    rows = []
-    changed = dict(zip(columns, after, strict=True))
-    for x, y in combinations(columns, 2):
-        a, b = columns[x], columns[y]
-        before = correlation(a.column.codes, b.column.codes, a.distances, b.distances, progress)
-        now = correlation(changed[x], changed[y], a.distances, b.distances, progress)
-        rows.append((x, y, before, now, now - before))
-    return pd.DataFrame(rows, columns=["x", "y", "before", "after", "difference"])
+    before = {name: (column.column.codes, column.distances) for name, column in columns.items()}
+    changed = {name: (codes, columns[name].distances) for name, codes in zip(columns, after, strict=True)}
+    return correlation_changes(before, changed, progress)
