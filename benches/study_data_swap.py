@@ -19,6 +19,7 @@ import pandas as pd
 
 import nominym as nym
 from nominym import distortion
+from tables import markdown
 
 RATES = (0.01, 0.05, 0.1)
 SEEDS = 20
@@ -147,11 +148,6 @@ def eight_way(runs: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, pd.DataFr
     """Give one measure of all variables together by swapped variable and rate: means and standard deviations."""
     by = runs[runs["x"].isna()].groupby(["swapped", "rate"])[measure]
     return by.mean().unstack().reindex(NAMES), by.std().unstack().reindex(NAMES)
-
-
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """Write a table."""
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows))
 
 
 def tables(runs: pd.DataFrame) -> Iterator[str]:

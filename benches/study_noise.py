@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 import nominym as nym
+from tables import markdown
 
 ALPHAS = (0.1, 0.3, 0.5, 1.0)
 SEEDS = 20
@@ -86,11 +87,6 @@ def run(frame: pd.DataFrame, taxonomies: dict[str, Any], how: dict[str, Any], se
             row[f"variance {i}"] = abs(told["variance_after"] - told["variance_expected"])
             row[f"truncated {i}"] = told["truncated"]
     return row
-
-
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """Write a table."""
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows))
 
 
 class Study:

@@ -20,6 +20,7 @@ import pandas as pd
 from ortools.graph.python import min_cost_flow
 
 import nominym as nym
+from tables import markdown
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import attack
@@ -96,12 +97,6 @@ def figures(frame: pd.DataFrame, taxonomies: dict[str, Any], k: int, how: dict[s
             }
         )
     return pd.DataFrame(rows).mean().to_dict()
-
-
-def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """Write a table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def beside_the_papers_tables() -> Iterator[str]:
