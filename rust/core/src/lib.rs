@@ -7,6 +7,7 @@ pub mod coded;
 pub mod control;
 pub mod distortion;
 pub mod error;
+pub mod itemsets;
 pub mod lists;
 pub mod noise;
 pub mod rng;
