@@ -1,24 +1,32 @@
 //! The farthest record that is not done.
 //!
-//! Records that are left have *seats*, in the order of a tree, so that every node of the tree is a range of seats. The
-//! distance from a reference to the records of a node has an upper bound. All records at the largest distance sit in
-//! the nodes with the largest bound; so a record drawn from these that attains the bound is one of the farthest, and
-//! each of the farthest is as likely. Where none attains it, the nodes are replaced by their parts.
-
-use std::collections::BinaryHeap;
+//! The records that are left are kept in *buckets* of near tuples. For each category and bucket the largest distance is
+//! known from the category to a tuple of the bucket that was left when it was last looked at. Their sum over the
+//! attributes bounds the distance from a reference to the records of a bucket. If the largest bound is attained, all
+//! records that attain it sit in the buckets that have it; so a record drawn from these that attains it is one of the
+//! farthest, and each of the farthest is as likely. Where none is drawn, all tuples of these buckets are looked at,
+//! their bounds get tighter, and the buckets with the next bound follow.
+//!
+//! Most of the time a share of all records is equally far, so few draws are enough: a step costs a sum over the
+//! buckets, whatever the number of tuples.
 
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
 
 use super::groups::Groups;
 use super::scale::{Distance, Space};
 use super::tree::Tree;
 
-/// Tuples in a leaf.
-const LEAF: usize = 8;
-/// Seats drawn from the nodes that can hold the farthest before these are divided: at most so many for few nodes.
-const TRIALS: usize = 8;
-/// The tree is built anew, and its bounds get tighter, when of its records less than this share is left.
+/// Buckets, about: more are more to add up, fewer have more tuples to look at.
+const BUCKETS: usize = 1 << 9;
+/// Numbers that the tables of bounds may have; many categories get fewer buckets.
+const TABLE: usize = 1 << 24;
+/// Tuples that a bucket may have in any case.
+const FEW: usize = 8;
+/// Records drawn from the buckets with the largest bound before their tuples are looked at.
+const TRIALS: usize = 16;
+/// The buckets are made anew, and their bounds get tighter, when less than this share of their records is left.
 const WORN: f64 = 0.8;
 /// On a seat whose record is done.
 const NOBODY: u32 = u32::MAX;
@@ -36,41 +44,51 @@ pub(super) struct Places<'a> {
 pub(super) struct Ends<'a> {
     all: Places<'a>,
     groups: Vec<Groups>,
-    /// Largest distance from each category to each group, by attribute.
-    bounds: Vec<Vec<Distance>>,
-    /// Number of records, now and when the tree was built.
+    /// Number of records, now and when the buckets were made.
     len: usize,
     built: usize,
-    /// Records of each tuple. They have the first of the tuple's seats.
+    /// Records of each tuple,
     left: Vec<u32>,
-    tree: Tree,
-    /// Leaf of each tuple.
-    leaves: Vec<u32>,
-    /// Children of each node, or tuples of each leaf, with anybody left.
-    alive: Vec<u32>,
-    /// How often all draws from each node failed since one succeeded: the oftener, the fewer are made.
-    futile: Vec<u8>,
-    /// First seat of each tuple.
+    /// its first seat; its records have the first of its seats,
     first: Vec<u32>,
-    /// First seat of each tuple in the order of the tree, and the number of seats.
-    bench: Vec<u32>,
+    /// and its bucket.
+    bucket: Vec<u32>,
+    buckets: Vec<Bucket>,
+    /// The tuples, bucket after bucket,
+    order: Vec<u32>,
+    /// and their categories, tuple after tuple.
+    codes: Vec<u32>,
     /// The place of the record on each seat.
     places: Vec<u32>,
     /// The seat of the record at each place.
     seats: Vec<u32>,
-    // Room for one search. An item is a node or, from the number of nodes on, a tuple.
-    /// Items with the bounds of their distances.
-    open: BinaryHeap<(Distance, u32)>,
-    /// Items with the largest bound, and the seats up to and including each.
+    /// Bounds of the distance from each category to each bucket, by attribute, category after category.
+    bounds: Vec<Vec<u32>>,
+    /// The lowest bits of a distance, which bounds do without: as many as make their sums fit.
+    bits: u32,
+    // Room for one search.
+    /// Bounds of the distance to each bucket, and one; 0 for a bucket that was looked at.
+    far: Vec<u32>,
+    /// Buckets with the largest bound, and the seats up to and including each.
     tied: Vec<(u32, u32)>,
+    /// Tuples at the largest distance found, and the records up to and including each.
+    farthest: Vec<(u32, u32)>,
+    /// The largest distance that was found in a bucket, by attribute.
+    largest: Vec<Distance>,
+}
+
+/// A range of tuples, and a range of seats for their records.
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    tuples: (u32, u32),
+    seats: (u32, u32),
+    /// Number of records.
+    left: u32,
 }
 
 impl<'a> Ends<'a> {
     /// The records at those places that are left.
     pub fn new(all: Places<'a>, is_left: impl Fn(u32) -> bool) -> Self {
-        let groups: Vec<Groups> = all.spaces.iter().map(Groups::by_reach).collect();
-        let bounds =
-            groups.iter().zip(all.spaces).map(|(g, space)| g.table(space, |x| x, Distance::max, |x| x)).collect();
         let tuples = all.starts.len() - 1;
         let mut left = vec![0; tuples];
         let mut places = Vec::with_capacity(all.tuples.len());
@@ -80,48 +98,99 @@ impl<'a> Ends<'a> {
             places.extend((range[0]..range[1]).filter(|&place| is_left(place)));
             left[tuple] = places.len() as u32 - first[tuple];
         }
+        let largest = all.spaces.iter().map(|space| space.distances().iter().copied().max().unwrap_or(0));
+        let largest: Vec<Distance> = largest.collect();
+        let fits = |bits: &u32| largest.iter().map(|x| x.div_ceil(1 << bits)).sum::<Distance>() < u64::from(u32::MAX);
         let mut ends = Self {
             all,
-            tree: Tree::new(&groups, all.codes, Vec::new(), LEAF),
-            groups,
-            bounds,
+            bits: (0..=32).find(fits).unwrap_or(32),
+            groups: all.spaces.iter().map(Groups::by_reach).collect(),
             len: places.len(),
             built: 0,
             left,
-            leaves: vec![0; tuples],
-            alive: Vec::new(),
-            futile: Vec::new(),
             first,
-            bench: Vec::new(),
+            bucket: vec![0; tuples],
+            buckets: Vec::new(),
+            order: Vec::new(),
+            codes: Vec::new(),
             places,
             seats: vec![0; all.tuples.len()],
-            open: BinaryHeap::new(),
+            bounds: Vec::new(),
+            far: Vec::new(),
             tied: Vec::new(),
+            farthest: Vec::new(),
+            largest,
         };
         ends.build();
         ends
     }
 
-    /// Gives the records that are left a new tree and new seats.
+    /// Puts the records that are left into new buckets.
     fn build(&mut self) {
-        let tuples = (0..self.left.len() as u32).filter(|&t| self.left[t as usize] > 0).collect();
-        self.tree = Tree::new(&self.groups, self.all.codes, tuples, LEAF);
-        self.tree.note_leaves(&mut self.leaves);
-        self.alive = self.tree.nodes.iter().map(|n| if n.children == 0 { n.end - n.start } else { 2 }).collect();
-        self.futile = vec![0; self.tree.nodes.len()];
-        self.built = self.len;
+        let tuples: Vec<u32> = (0..self.left.len() as u32).filter(|&t| self.left[t as usize] > 0).collect();
+        let categories: usize = self.all.spaces.iter().map(Space::len).sum();
+        let leaf = FEW.max(tuples.len() / BUCKETS.min(TABLE / categories.max(1)).max(1));
+        let tree = Tree::new(&self.groups, self.all.codes, tuples, leaf);
+        let mut ranges: Vec<(u32, u32)> =
+            tree.nodes.iter().filter(|node| node.children == 0).map(|node| (node.start, node.end)).collect();
+        ranges.sort_unstable();
+        self.order = tree.order;
+        self.codes.clear();
+        for &tuple in &self.order {
+            self.codes.extend(self.all.codes.iter().map(|codes| codes[tuple as usize]));
+        }
         let mut places = Vec::with_capacity(self.len);
-        self.bench = vec![0];
-        for &tuple in &self.tree.order {
-            let (first, left) = (self.first[tuple as usize] as usize, self.left[tuple as usize] as usize);
-            self.first[tuple as usize] = places.len() as u32;
-            places.extend_from_slice(&self.places[first..first + left]);
-            self.bench.push(places.len() as u32);
+        self.buckets.clear();
+        for (bucket, range) in (0u32..).zip(ranges) {
+            let start = places.len() as u32;
+            for &tuple in &self.order[range.0 as usize..range.1 as usize] {
+                let records = (self.first[tuple as usize] as usize, self.left[tuple as usize] as usize);
+                self.first[tuple as usize] = places.len() as u32;
+                self.bucket[tuple as usize] = bucket;
+                places.extend_from_slice(&self.places[records.0..records.0 + records.1]);
+            }
+            let end = places.len() as u32;
+            self.buckets.push(Bucket { tuples: range, seats: (start, end), left: end - start });
         }
         for (seat, &place) in (0u32..).zip(&places) {
             self.seats[place as usize] = seat;
         }
         self.places = places;
+        self.built = self.len;
+        self.bounds = (0..self.all.spaces.len()).map(|attribute| self.bounds_of(attribute)).collect();
+    }
+
+    /// The largest distance of one attribute from each category to the tuples of each bucket.
+    fn bounds_of(&self, attribute: usize) -> Vec<u32> {
+        let mut ends = Vec::with_capacity(self.buckets.len());
+        let mut present: Vec<u32> = Vec::new();
+        for bucket in &self.buckets {
+            let start = present.len();
+            let tuples = bucket.tuples.0 as usize..bucket.tuples.1 as usize;
+            let attributes = self.all.spaces.len();
+            present.extend(tuples.map(|slot| self.codes[slot * attributes + attribute]));
+            present[start..].sort_unstable();
+            let mut distinct = start;
+            for i in start..present.len() {
+                if i == start || present[i] != present[distinct - 1] {
+                    present[distinct] = present[i];
+                    distinct += 1;
+                }
+            }
+            present.truncate(distinct);
+            ends.push(distinct);
+        }
+        let space = &self.all.spaces[attribute];
+        let mut bounds = vec![0; space.len() * self.buckets.len()];
+        bounds.par_chunks_mut(self.buckets.len()).enumerate().for_each(|(category, bounds)| {
+            let row = space.row(category as u32);
+            let mut start = 0;
+            for (bound, &end) in bounds.iter_mut().zip(&ends) {
+                *bound = short(present[start..end].iter().map(|&c| row[c as usize]).max().unwrap_or(0), self.bits);
+                start = end;
+            }
+        });
+        bounds
     }
 
     /// Number of records.
@@ -144,14 +213,45 @@ impl<'a> Ends<'a> {
         self.places[seat as usize] = moved;
         self.seats[moved as usize] = seat;
         self.places[last as usize] = NOBODY;
-        if self.left[tuple] == 0 {
-            let mut node = self.leaves[tuple] as usize;
-            self.alive[node] -= 1;
-            while self.alive[node] == 0 && node != 0 {
-                node = self.tree.nodes[node].parent as usize;
-                self.alive[node] -= 1;
+        let index = self.bucket[tuple] as usize;
+        let bucket = &mut self.buckets[index];
+        bucket.left -= 1;
+        if bucket.left == 0 {
+            bucket.seats.1 = bucket.seats.0;
+            bucket.tuples.1 = bucket.tuples.0;
+            for bounds in &mut self.bounds {
+                bounds.iter_mut().skip(index).step_by(self.buckets.len()).for_each(|bound| *bound = 0);
             }
+        } else if bucket.left * 2 < bucket.seats.1 - bucket.seats.0 {
+            self.close_up(index);
         }
+    }
+
+    /// Takes the empty seats, and the tuples without records, out of a bucket.
+    fn close_up(&mut self, index: usize) {
+        let bucket = self.buckets[index];
+        let attributes = self.all.spaces.len();
+        let (mut slot, mut seat) = (bucket.tuples.0, bucket.seats.0);
+        for old in bucket.tuples.0..bucket.tuples.1 {
+            let tuple = self.order[old as usize];
+            let (first, left) = (self.first[tuple as usize], self.left[tuple as usize]);
+            if left == 0 {
+                continue;
+            }
+            self.first[tuple as usize] = seat;
+            for from in first..first + left {
+                let place = self.places[from as usize];
+                self.places[seat as usize] = place;
+                self.seats[place as usize] = seat;
+                seat += 1;
+            }
+            self.order[slot as usize] = tuple;
+            let codes = old as usize * attributes..(old as usize + 1) * attributes;
+            self.codes.copy_within(codes, slot as usize * attributes);
+            slot += 1;
+        }
+        self.buckets[index].tuples.1 = slot;
+        self.buckets[index].seats.1 = seat;
     }
 
     /// Draws one of the records that are farthest from a tuple; its place. There must be one.
@@ -159,102 +259,94 @@ impl<'a> Ends<'a> {
         if (self.len as f64) < WORN * self.built as f64 {
             self.build();
         }
-        let mut open = std::mem::take(&mut self.open);
-        let mut tied = std::mem::take(&mut self.tied);
-        open.clear();
-        self.divide(from, 0, 0, &mut open);
-        let found = loop {
-            let bound = open.peek().map_or(0, |top| top.0);
-            tied.clear();
-            let mut seats = 0;
-            while let Some(&(equal, item)) = open.peek() {
-                if equal < bound {
-                    break;
-                }
-                open.pop();
-                seats += self.seats_of(item).1;
-                tied.push((seats, item));
-            }
-            if let Some(found) = self.try_seats(from, bound, &tied, rng) {
-                break found;
-            }
-            for &(_, item) in &tied {
-                self.divide(from, item, bound, &mut open);
-            }
-        };
-        (self.open, self.tied) = (open, tied);
-        found
-    }
-
-    /// Draws some of the seats of nodes with one bound, until a record attains it.
-    fn try_seats(&mut self, from: usize, bound: Distance, tied: &[(u32, u32)], rng: &mut ChaCha20Rng) -> Option<u32> {
-        let seats = tied.last()?.0;
-        let first = tied[0].1 as usize;
-        // Tuples attain their bound.
-        let trials = match self.futile.get(first) {
-            Some(futile) => (TRIALS >> futile).max(tied.len() / 4),
-            None => TRIALS,
-        };
-        for _ in 0..trials {
-            let nth = rng.random_range(0..seats);
-            let index = tied.partition_point(|x| x.0 <= nth);
-            let before = if index == 0 { 0 } else { tied[index - 1].0 };
-            let place = self.places[(self.seats_of(tied[index].1).0 + nth - before) as usize];
-            if place != NOBODY && self.distance(from, self.all.tuples[place as usize] as usize) == bound {
-                if let Some(futile) = self.futile.get_mut(first) {
-                    *futile = 0;
-                }
-                return Some(place);
+        self.far.clear();
+        self.far.resize(self.buckets.len(), 1);
+        for (bounds, codes) in self.bounds.iter().zip(self.all.codes) {
+            let row = &bounds[codes[from] as usize * self.far.len()..][..self.far.len()];
+            for (far, &bound) in self.far.iter_mut().zip(row) {
+                *far += bound;
             }
         }
-        if let Some(futile) = self.futile.get_mut(first) {
-            *futile = 7.min(*futile + 1);
+        self.farthest.clear();
+        let mut most = 0;
+        loop {
+            let bound = self.far.iter().copied().max().unwrap_or(0);
+            let known = short(most, self.bits) + 1;
+            if bound < known || bound == 0 {
+                return self.draw_found(rng);
+            }
+            self.tied.clear();
+            let mut seats = 0;
+            for (index, bucket) in (0u32..).zip(&self.buckets).filter(|&(index, _)| self.far[index as usize] == bound) {
+                seats += bucket.seats.1 - bucket.seats.0;
+                self.tied.push((seats, index));
+            }
+            // What was found is less, so nothing but what is drawn here can attain the bound.
+            if self.bits == 0
+                && known < bound
+                && let Some(place) = self.try_seats(from, Distance::from(bound - 1), rng)
+            {
+                return place;
+            }
+            most = self.look(from, most);
+        }
+    }
+
+    /// Draws some of the seats of the buckets with the largest bound, until a record attains it.
+    fn try_seats(&self, from: usize, bound: Distance, rng: &mut ChaCha20Rng) -> Option<u32> {
+        let seats = self.tied.last().filter(|last| last.0 > 0)?.0;
+        for _ in 0..TRIALS {
+            let (index, within) = find(&self.tied, rng.random_range(0..seats));
+            let place = self.places[(self.buckets[index as usize].seats.0 + within) as usize];
+            if place != NOBODY && self.distance(from, self.all.tuples[place as usize] as usize) == bound {
+                return Some(place);
+            }
         }
         None
     }
 
-    /// Replaces a node by its children or its tuples; a tuple, whose distance is its bound, stays.
-    fn divide(&self, from: usize, item: u32, bound: Distance, open: &mut BinaryHeap<(Distance, u32)>) {
-        let nodes = self.tree.nodes.len() as u32;
-        if item >= nodes {
-            open.push((bound, item));
-            return;
-        }
-        let children = self.tree.nodes[item as usize].children;
-        if children == 0 {
-            for &tuple in self.tree.tuples(item) {
-                if self.left[tuple as usize] > 0 {
-                    open.push((self.distance(from, tuple as usize), nodes + tuple));
+    /// Looks at all tuples of the buckets with the largest bound, keeps those farther than, or as far as, the farthest
+    /// so far, and makes the bounds those found; the largest distance so far.
+    fn look(&mut self, from: usize, mut most: Distance) -> Distance {
+        let attributes = self.all.spaces.len();
+        for &(_, index) in &self.tied {
+            let (start, end) = self.buckets[index as usize].tuples;
+            self.largest.fill(0);
+            for slot in start as usize..end as usize {
+                let tuple = self.order[slot];
+                let left = self.left[tuple as usize];
+                if left == 0 {
+                    continue;
+                }
+                let mut sum = 0;
+                let categories = &self.codes[slot * attributes..][..attributes];
+                for (a, (largest, &category)) in self.largest.iter_mut().zip(categories).enumerate() {
+                    let x = self.all.spaces[a].row(self.all.codes[a][from])[category as usize];
+                    *largest = x.max(*largest);
+                    sum += x;
+                }
+                if sum > most {
+                    most = sum;
+                    self.farthest.clear();
+                }
+                if sum == most {
+                    let before = self.farthest.last().map_or(0, |last| last.0);
+                    self.farthest.push((before + left, tuple));
                 }
             }
-            return;
-        }
-        for child in [children, children + 1] {
-            if self.alive[child as usize] > 0 {
-                open.push((self.bound(from, child), child));
+            self.far[index as usize] = 0;
+            for ((bounds, codes), &x) in self.bounds.iter_mut().zip(self.all.codes).zip(&self.largest) {
+                bounds[codes[from] as usize * self.far.len() + index as usize] = short(x, self.bits);
             }
         }
+        most
     }
 
-    /// First seat and number of seats of a node or tuple.
-    fn seats_of(&self, item: u32) -> (u32, u32) {
-        if let Some(node) = self.tree.nodes.get(item as usize) {
-            let first = self.bench[node.start as usize];
-            (first, self.bench[node.end as usize] - first)
-        } else {
-            let tuple = item as usize - self.tree.nodes.len();
-            (self.first[tuple], self.left[tuple])
-        }
-    }
-
-    #[inline]
-    fn bound(&self, from: usize, node: u32) -> Distance {
-        let each = self.tree.groups(node).iter().enumerate();
-        each.map(|(a, &group)| {
-            let row = self.all.codes[a][from] as usize * self.groups[a].len();
-            self.bounds[a][row + group as usize]
-        })
-        .sum()
+    /// Draws one of the records at the largest distance found.
+    fn draw_found(&self, rng: &mut ChaCha20Rng) -> u32 {
+        let records = self.farthest.last().map_or(0, |last| last.0);
+        let (tuple, within) = find(&self.farthest, rng.random_range(0..records));
+        self.of(tuple as usize)[within as usize]
     }
 
     #[inline]
@@ -262,4 +354,17 @@ impl<'a> Ends<'a> {
         let each = self.all.spaces.iter().zip(self.all.codes);
         each.map(|(space, codes)| space.row(codes[a])[codes[b] as usize]).sum()
     }
+}
+
+/// The item that holds the `nth` of a running sum, and which one it is there.
+fn find(sums: &[(u32, u32)], nth: u32) -> (u32, u32) {
+    let index = sums.partition_point(|x| x.0 <= nth);
+    let before = if index == 0 { 0 } else { sums[index - 1].0 };
+    (sums[index].1, nth - before)
+}
+
+/// A distance without its lowest bits, rounded up.
+#[inline]
+fn short(distance: Distance, bits: u32) -> u32 {
+    distance.div_ceil(1 << bits) as u32
 }
