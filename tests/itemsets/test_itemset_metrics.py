@@ -15,7 +15,7 @@ ITEMS = range(7)
 
 @st.composite
 def pairs(draw) -> tuple[Itemsets, Itemsets]:
-    n = draw(st.integers(1, 80))
+    n = draw(st.integers(1, 40))
     rows = st.lists(st.sets(st.sampled_from(ITEMS)), min_size=n, max_size=n)
     return Itemsets.from_lists(draw(rows), items=ITEMS), Itemsets.from_lists(draw(rows), items=ITEMS)
 
@@ -34,7 +34,7 @@ def test_error_rates(pair) -> None:
     assert error_rate(before, before) == 0
 
 
-@given(pairs(), st.sampled_from(["present", "absent"]), st.integers(1, 7), st.integers(1, 30), st.integers(0, 99))
+@given(pairs(), st.sampled_from(["present", "absent"]), st.integers(1, 7), st.integers(1, 9), st.integers(0, 99))
 def test_query_errors(pair, kind: str, size: int, queries: int, seed: int) -> None:
     before, after = pair
     drawn = _core.draw_queries(7, size, queries, seed)

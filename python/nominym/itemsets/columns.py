@@ -78,7 +78,7 @@ def from_column(series: Any, missing: Missing) -> tuple[NDArray[np.uint64], Any,
         raise DataError(f"one column of lists is needed, not a {type(series).__name__}; choose a column of it")
     array = series
     if isinstance(series, pd.Series) and isinstance(series.dtype, pd.ArrowDtype):
-        array = pa.chunked_array(pa.array(series.array)) if len(series) else pa.array(series.array)
+        array = pa.array(series)
     elif type(series).__module__.partition(".")[0] == "polars":
         array = series.to_arrow()
     if not isinstance(array, pa.Array | pa.ChunkedArray):
@@ -229,7 +229,8 @@ def from_csr(matrix: Any) -> tuple[NDArray[np.uint64], NDArray[np.uint32], int]:
     if width >= 2**32:
         raise DataError(f"a matrix of {width:,} columns; at most 2^32 − 1")
     starts, columns, values = (np.asarray(x) for x in (matrix.indptr, matrix.indices, matrix.data))
-    if len(starts) != n + 1 or (len(columns) and not (columns.min() >= 0 and columns.max() < width)):
+    broken = len(starts) != n + 1 or starts[0] != 0 or (starts[1:] < starts[:-1]).any() or starts[-1] > len(columns)
+    if broken or len(columns) != len(values) or (len(columns) and not 0 <= columns.min() <= columns.max() < width):
         raise DataError("the matrix is broken: indptr and indices do not fit its shape; see its check_format()")
     used = int(starts[-1])
     columns, values = columns[:used], values[:used]

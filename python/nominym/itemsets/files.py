@@ -169,7 +169,7 @@ def read_release(path: StrPath) -> Release:
 
 def _from_parquet(path: StrPath) -> Release:
     table = pq.read_table(path)
-    about = json.loads(table.schema.metadata[NAME.encode()])
+    about = json.loads((table.schema.metadata or {})[NAME.encode()])
     if (about["format"], about["version"]) != (NAME, VERSION):
         raise FormatError(
             f"{os.fspath(path)}: {about['format']} version {about['version']}, not {NAME} version {VERSION}"

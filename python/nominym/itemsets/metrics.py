@@ -123,17 +123,17 @@ def _together(before: Itemsets, after: Itemsets) -> tuple[Itemsets, Itemsets]:
     """Bring both over the same items: those of the first, and after them what only the second has."""
     if not len(before):
         raise DataError("there are no records to compare")
-    if after.names.equals(before.names):
-        return before, after
-    if after.names.type != before.names.type and after.n_items and before.n_items:
-        raise DataError("items are whole numbers on one side and texts on the other; bring them to one type")
     return over_both(before, after)
 
 
 def over_both(first: Itemsets, second: Itemsets) -> tuple[Itemsets, Itemsets]:
     """Bring two over the items of the first, and after them what only the second has."""
-    if not first.n_items:
+    if not first.n_items or first.names.equals(second.names):
         return first.over(second.names), second
+    if not second.n_items:
+        return first, second.over(first.names)
+    if first.names.type != second.names.type:
+        raise DataError("items are whole numbers on one side and texts on the other; bring them to one type")
     new = second.names.filter(pc.invert(pc.is_in(second.names, value_set=first.names)))
     both = pa.concat_arrays([first.names, new])
     return first.over(both), second.over(both)

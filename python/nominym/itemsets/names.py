@@ -60,8 +60,9 @@ def from_python(values: Sequence[Any], where: Callable[[int], str]) -> Any:
     if found is not None and found.null_count == 0:
         return found
     first: type | None = None
-    for place, value in enumerate(values):
-        kind = str if isinstance(value, str) else int if is_whole(value) and not isinstance(value, np.bool_) else None
+    for place, given_value in enumerate(values):
+        value = given_value.item() if isinstance(given_value, np.generic) else given_value
+        kind = str if isinstance(value, str) else int if is_whole(value) else None
         if kind is None:
             raise DataError(
                 f"{where(place)}: {value!r} of type {type(value).__name__} is no item; items are whole numbers or texts"
@@ -81,7 +82,7 @@ def given(items: Any) -> Any:
     if not is_sequence(items):
         raise ParameterError(f"items={items!r}: give the list of all items")
     if isinstance(items, range):
-        items = np.arange(items.start, items.stop, items.step)
+        return pa.array(np.arange(items.start, items.stop, items.step, dtype=np.int64))
     if isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "iu":
         items = pa.array(items)
     listed = plain(items) if isinstance(items, pa.Array) else None

@@ -135,8 +135,6 @@ class Release:
         """
         single = not isinstance(records, Itemsets)
         given = records if isinstance(records, Itemsets) else Itemsets.from_lists([records])
-        if given.n_items and self.base.n_items and given.names.type != self.base.names.type:
-            raise DataError("items are whole numbers on one side and texts on the other; bring them to one type")
         base, given = metrics.over_both(self.base, given)
         distance = self.distance.over(base.names)
         with reporter(progress, "possible worlds") as report:

@@ -232,7 +232,7 @@ class Itemsets:
         return self._over(items, lambda row: f"row {row}")
 
     def _over(self, items: Any, where: Callable[[int], str]) -> Itemsets:
-        found = names.given(items)
+        found = items if items is self.names else names.given(items)
         if found.equals(self.names):
             return self
         starts, codes = self.core.starts(), self.core.items()

@@ -20,7 +20,7 @@ pub fn sort(starts: &[usize], items: &mut [u32], control: &Control) -> Result<Op
     if starts.first() != Some(&0) || starts.last() != Some(&end) || starts.windows(2).any(|pair| pair[0] > pair[1]) {
         return Err(Error::Parameter("rows begin at 0, go up and end with the last item".to_owned()));
     }
-    control.begin(starts.len() as u64);
+    control.begin(starts.len() as u64 - 1);
     let repeats = blocks(starts, items).into_par_iter().map(|block| {
         let mut repeat = None;
         for (i, pair) in block.starts.windows(2).enumerate() {

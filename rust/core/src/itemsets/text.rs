@@ -131,6 +131,9 @@ fn whole(token: &[u8]) -> Option<u32> {
 fn number(items: &mut [u32], control: &Control) -> Result<Vec<u32>> {
     // One bit for each possible item, and before each word the number of bits before it: a rank is one look-up.
     let words = items.par_iter().max().map_or(0, |&largest| largest as usize / 64 + 1);
+    if words > 8 * items.len() + (1 << 16) {
+        return number_few(items, control);
+    }
     let mut occurs = Vec::<(u64, u32)>::new();
     occurs.try_reserve_exact(words).map_err(|_| Error::Memory(2 * words))?;
     occurs.resize(words, (0, 0));
@@ -153,6 +156,20 @@ fn number(items: &mut [u32], control: &Control) -> Result<Vec<u32>> {
         for item in part {
             let (bits, before) = occurs[*item as usize / 64];
             *item = before + (bits & ((1 << (*item % 64)) - 1)).count_ones();
+        }
+        control.check()
+    })?;
+    Ok(ids)
+}
+
+/// The same where items are few and their numbers large.
+fn number_few(items: &mut [u32], control: &Control) -> Result<Vec<u32>> {
+    let mut ids = items.to_vec();
+    ids.par_sort_unstable();
+    ids.dedup();
+    items.par_chunks_mut(PIECE).try_for_each(|part| {
+        for item in part {
+            *item = ids.partition_point(|id| id < item) as u32;
         }
         control.check()
     })?;
