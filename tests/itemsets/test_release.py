@@ -296,13 +296,14 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_the_core_checks_graphs() -> None:
     sets, numbers = EXAMPLE.core, lambda *x: np.array(x, dtype=np.uint32)
     for call in (
-        lambda: _core.vote_ring(sets, ORDER, 0),
-        lambda: _core.vote_ring(sets, ORDER, 7),
-        lambda: _core.vote_ring(sets, numbers(0, 1), 1),
-        lambda: _core.vote_ring(sets, numbers(0, 1, 2, 3, 4, 9), 1),
-        lambda: _core.vote_groups(sets, numbers(0, 0)),
-        lambda: _core.vote_assignments(sets, np.zeros((0, 6), np.uint32)),
-        lambda: _core.vote_assignments(sets, np.array([ORDER, ORDER])),
+        lambda: _core.vote_ring(sets, ORDER, 0, ORDER),
+        lambda: _core.vote_ring(sets, ORDER, 7, ORDER),
+        lambda: _core.vote_ring(sets, ORDER, 3, numbers(0, 1)),
+        lambda: _core.vote_ring(sets, numbers(0, 1), 1, ORDER),
+        lambda: _core.vote_ring(sets, numbers(0, 1, 2, 3, 4, 9), 1, ORDER),
+        lambda: _core.vote_groups(sets, numbers(0, 0), ORDER),
+        lambda: _core.vote_assignments(sets, np.zeros((0, 6), np.uint32), ORDER),
+        lambda: _core.vote_assignments(sets, np.array([ORDER, ORDER]), ORDER),
         lambda: _core.error_rate(sets, sets, numbers(0)),
         lambda: _core.draw_queries(3, 4, 1, 1),
         lambda: _core.count_queries(sets, _core.draw_queries(9, 4, 1, 1), False),

@@ -30,8 +30,8 @@ class Graph(Protocol):
     def smallest(self) -> int:
         """The smallest number of nodes that a record matches."""
 
-    def vote(self, sets: _core.Sets, report: Report) -> Voted:
-        """Give base, distance and threshold of each node, and the expected error rate."""
+    def vote(self, sets: _core.Sets, rows: NDArray[np.uint32], report: Report) -> Voted:
+        """Give base, distance and threshold of each node, in the rows given to the nodes, and the expected error rate."""
 
     def matches(self, i: int) -> NDArray[np.uint32]:
         """Give the nodes that record ``i`` may be."""
@@ -62,9 +62,9 @@ class Ring:
         position[self.order] = np.arange(len(self.order))
         return position
 
-    def vote(self, sets: _core.Sets, report: Report) -> Voted:
+    def vote(self, sets: _core.Sets, rows: NDArray[np.uint32], report: Report) -> Voted:
         """Let the k before and at each position vote."""
-        return _core.vote_ring(sets, self.order, self.k, report)
+        return _core.vote_ring(sets, self.order, self.k, rows, report)
 
     def matches(self, i: int) -> NDArray[np.uint32]:
         """Give the record and the k − 1 after it."""
@@ -93,9 +93,9 @@ class Groups:
         sizes = np.bincount(self.group_of)
         return int(sizes[sizes > 0].min())
 
-    def vote(self, sets: _core.Sets, report: Report) -> Voted:
+    def vote(self, sets: _core.Sets, rows: NDArray[np.uint32], report: Report) -> Voted:
         """Let each group vote for all its nodes."""
-        return _core.vote_groups(sets, self.group_of, report)
+        return _core.vote_groups(sets, self.group_of, rows, report)
 
     def matches(self, i: int) -> NDArray[np.uint32]:
         """Give the members of the group."""
@@ -122,9 +122,9 @@ class Assignments:
         """All match m."""
         return len(self.table)
 
-    def vote(self, sets: _core.Sets, report: Report) -> Voted:
+    def vote(self, sets: _core.Sets, rows: NDArray[np.uint32], report: Report) -> Voted:
         """Let the m preimages of each node vote."""
-        return _core.vote_assignments(sets, self.table, report)
+        return _core.vote_assignments(sets, self.table, rows, report)
 
     def matches(self, i: int) -> NDArray[np.uint32]:
         """Give one node for each assignment."""

@@ -296,20 +296,18 @@ def publish(
     published = None if labels is None else _as_labels(labels)
     if published is not None and len(published) != n:
         raise DataError(f"{len(published):,} labels for {n:,} records; give one for each")
-    with reporter(progress, "votes") as report:
-        base, distance, threshold, expected = graph.vote(sets.core, report)
     row_of = _core.shuffle_rows(n, seed)
-    node_of = np.empty(n, dtype=np.uint32)
-    node_of[row_of] = np.arange(n, dtype=np.uint32)
+    with reporter(progress, "votes") as report:
+        base, distance, threshold, expected = graph.vote(sets.core, row_of, report)
     if published is not None:
         carried = np.empty_like(published)
         carried[row_of[drawn]] = published
         published = carried
     table = None if assignments is None else np.ascontiguousarray(assignments, dtype=np.uint32)
     return Release(
-        base=Itemsets(base.select(node_of), sets.names),
-        distance=Itemsets(distance.select(node_of), sets.names),
-        threshold=threshold[node_of],
+        base=Itemsets(base, sets.names),
+        distance=Itemsets(distance, sets.names),
+        threshold=threshold,
         labels=published,
         params={**(params or {}), **({} if seed is None else {"seed": seed}), "version": _core.__version__},
         summary={

@@ -106,7 +106,7 @@ const EXAMPLE: [&str; 6] = ["1100", "0110", "1101", "0111", "1110", "1011"];
 fn the_published_example() {
     let all = bitmaps(&EXAMPLE);
     let order = [1, 3, 2, 0, 4, 5];
-    let votes = vote::ring(&all, &order, 3, &Control::new()).unwrap();
+    let votes = vote::ring(&all, &order, 3, None, &Control::new()).unwrap();
     assert_eq!(votes.base, bitmaps(&["1101", "1110", "0111", "0111", "1100", "1110"]));
     assert_eq!(votes.distance, bitmaps(&["1011", "1101", "1011", "1101", "0011", "0111"]));
     assert_eq!(votes.threshold, [2, 2, 2, 2, 1, 2]);
@@ -119,11 +119,17 @@ proptest! {
     #[test]
     fn rings((all, order) in data(), k in any::<prop::sample::Index>()) {
         let k = k.index(all.n()) + 1;
-        let votes = vote::ring(&all, &order, k, &Control::new()).unwrap();
+        let votes = vote::ring(&all, &order, k, None, &Control::new()).unwrap();
         assert_same(&votes, &naive(&all, &ring_preimages(&order, k)));
         let worlds = worlds(&votes, &all);
         prop_assert!(worlds.iter().all(|&count| count as usize >= k));
         prop_assert_eq!(compatible(&votes, &all), worlds);
+        // The same in other rows.
+        let given = vote::ring(&all, &order, k, Some(&order), &Control::new()).unwrap();
+        prop_assert_eq!(given.base.select(&order, &Control::new()).unwrap(), votes.base);
+        prop_assert_eq!(given.distance.select(&order, &Control::new()).unwrap(), votes.distance);
+        prop_assert!((0..).zip(&votes.threshold).all(|(v, t): (usize, _)| given.threshold[order[v] as usize] == *t));
+        prop_assert!(vote::ring(&all, &order, k, Some(&[]), &Control::new()).is_err());
     }
 
     #[test]
@@ -137,7 +143,7 @@ proptest! {
                 preimages[i as usize] = group.to_vec();
             }
         }
-        let votes = vote::groups(&all, &groups, &Control::new()).unwrap();
+        let votes = vote::groups(&all, &groups, None, &Control::new()).unwrap();
         assert_same(&votes, &naive(&all, &preimages));
         prop_assert_eq!(compatible(&votes, &all), worlds(&votes, &all));
     }
@@ -154,7 +160,7 @@ proptest! {
             assignment
         };
         let shifts: Vec<Vec<u32>> = (0..k).rev().map(shift).collect();
-        let votes = vote::assignments(&all, &shifts, &Control::new()).unwrap();
+        let votes = vote::assignments(&all, &shifts, None, &Control::new()).unwrap();
         assert_same(&votes, &naive(&all, &ring_preimages(&order, k)));
         let rate = |a: &Vec<u32>| vote::error_rate(&all, &votes.base, a, &Control::new()).unwrap();
         let mean = shifts.iter().map(rate).sum::<f64>() / k as f64;
@@ -163,7 +169,7 @@ proptest! {
 
     #[test]
     fn worlds_of_strangers((all, order) in data(), (others, _) in data()) {
-        let votes = vote::ring(&all, &order, 1 + all.n() / 3, &Control::new()).unwrap();
+        let votes = vote::ring(&all, &order, 1 + all.n() / 3, None, &Control::new()).unwrap();
         prop_assert_eq!(compatible(&votes, &others), worlds(&votes, &others));
     }
 }
@@ -177,7 +183,7 @@ fn long_orders_are_voted_in_parts_and_the_same_on_any_number_of_threads() {
     for (order, k) in [(&random, 7), (&in_order, 16), (&in_order, 300), (&in_order, n)] {
         let votes = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| vote::ring(&all, order, k, &Control::new()).unwrap())
+            pool.install(|| vote::ring(&all, order, k, None, &Control::new()).unwrap())
         };
         let found = votes(1);
         assert_eq!(found, votes(3));
@@ -192,7 +198,7 @@ fn long_orders_are_voted_in_parts_and_the_same_on_any_number_of_threads() {
                 shift[order[p] as usize] = order[(p + by) % n];
             }
         }
-        assert_same(&found, &vote::assignments(&all, &shifts, &Control::new()).unwrap());
+        assert_same(&found, &vote::assignments(&all, &shifts, None, &Control::new()).unwrap());
     }
 }
 
@@ -200,7 +206,7 @@ fn long_orders_are_voted_in_parts_and_the_same_on_any_number_of_threads() {
 fn worlds_of_many_rows() {
     let all = clustered(9_000, 3);
     let order: Vec<u32> = (0..9_000).collect();
-    let votes = vote::ring(&all, &order, 5, &Control::new()).unwrap();
+    let votes = vote::ring(&all, &order, 5, None, &Control::new()).unwrap();
     let found = compatible(&votes, &all);
     assert!(found.iter().all(|&count| count >= 5));
     let some: Vec<u32> = (0..9_000).step_by(450).collect();
@@ -218,22 +224,22 @@ fn what_is_no_graph_is_refused() {
     for (order, k) in
         [(&order[..], 0), (&order, 7), (&order[..5], 2), (&[0, 1, 2, 3, 4, 4], 2), (&[0, 1, 2, 3, 4, 6], 2)]
     {
-        assert!(matches!(vote::ring(&all, order, k, &control), Err(Error::Parameter(_))));
+        assert!(matches!(vote::ring(&all, order, k, None, &control), Err(Error::Parameter(_))));
     }
     for pairs in [vec![(0, 0)], vec![(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 4)], (0..7).map(|i| (0, i)).collect()]
     {
         let groups = Lists::group(2, pairs.into_iter());
-        assert!(matches!(vote::groups(&all, &groups, &control), Err(Error::Parameter(_))));
+        assert!(matches!(vote::groups(&all, &groups, None, &control), Err(Error::Parameter(_))));
     }
     for assignments in [vec![], vec![vec![0; 6]], vec![order.clone(), order.clone()]] {
-        assert!(matches!(vote::assignments(&all, &assignments, &control), Err(Error::Parameter(_))));
+        assert!(matches!(vote::assignments(&all, &assignments, None, &control), Err(Error::Parameter(_))));
     }
     assert!(vote::error_rate(&all, &all, &[0, 1], &control).is_err());
     assert!(vote::error_rate(&all, &all, &[6; 6], &control).is_err());
     let published = Published { base: &all, distance: &all, threshold: &[1] };
     assert!(compatible::count(&published, &all, &control).is_err());
     control.stop();
-    assert_eq!(vote::ring(&all, &order, 3, &control), Err(Error::Stopped));
+    assert_eq!(vote::ring(&all, &order, 3, None, &control), Err(Error::Stopped));
 }
 
 #[test]
@@ -241,11 +247,11 @@ fn ties_go_with_the_majority_of_all_records() {
     // Item 0 is held by most records, item 1 by few; both are tied in the first group.
     let all = sets(2, &[vec![0, 1], vec![], vec![0], vec![0]]);
     let groups = Lists::group(2, [(0, 0), (0, 1), (1, 2), (1, 3)].into_iter());
-    let votes = vote::groups(&all, &groups, &Control::new()).unwrap();
+    let votes = vote::groups(&all, &groups, None, &Control::new()).unwrap();
     assert_eq!((votes.base.row(0), votes.base.row(1), votes.distance.row(0)), (&[0][..], &[0][..], &[0, 1][..]));
     assert_eq!(votes.threshold, [1, 1, 0, 0]);
     // Half of two records, and no more than half of all: not set.
     let half = sets(1, &[vec![0], vec![]]);
-    let votes = vote::ring(&half, &[0, 1], 2, &Control::new()).unwrap();
+    let votes = vote::ring(&half, &[0, 1], 2, None, &Control::new()).unwrap();
     assert_eq!((votes.base.row(0), votes.error), (&[][..], 0.5));
 }

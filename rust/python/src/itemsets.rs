@@ -130,7 +130,7 @@ impl Sets {
     }
 }
 
-/// Base, distance and threshold of each node, and the expected error rate.
+/// Base, distance and threshold of each node, in the rows given to the nodes, and the expected error rate.
 type Voted<'py> = (Sets, Sets, Column<'py, u32>, f64);
 
 fn voted(py: Python<'_>, votes: Votes) -> Voted<'_> {
@@ -139,28 +139,30 @@ fn voted(py: Python<'_>, votes: Votes) -> Voted<'_> {
 
 /// Votes over a ring of `k` along an order.
 #[pyfunction]
-#[pyo3(signature = (sets, order, k, progress=None))]
+#[pyo3(signature = (sets, order, k, rows, progress=None))]
 pub fn vote_ring<'py>(
     py: Python<'py>,
     sets: &Sets,
     order: Numbers<'py>,
     k: usize,
+    rows: Numbers<'py>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Voted<'py>> {
-    let order = order.as_slice()?;
-    Ok(voted(py, run(py, progress, |control| vote::ring(&sets.core, order, k, control))?))
+    let (order, rows) = (order.as_slice()?, rows.as_slice()?);
+    Ok(voted(py, run(py, progress, |control| vote::ring(&sets.core, order, k, Some(rows), control))?))
 }
 
 /// Votes over groups, given as the group number of each record.
 #[pyfunction]
-#[pyo3(signature = (sets, group_of, progress=None))]
+#[pyo3(signature = (sets, group_of, rows, progress=None))]
 pub fn vote_groups<'py>(
     py: Python<'py>,
     sets: &Sets,
     group_of: Numbers<'py>,
+    rows: Numbers<'py>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Voted<'py>> {
-    let group_of = group_of.as_slice()?;
+    let (group_of, rows) = (group_of.as_slice()?, rows.as_slice()?);
     let count = group_of.iter().max().map_or(0, |&last| last as usize + 1);
     if count > group_of.len() {
         let message = format!("group {}, but there are {} records", count - 1, group_of.len());
@@ -168,22 +170,24 @@ pub fn vote_groups<'py>(
     }
     let votes = run(py, progress, |control| {
         let groups = Lists::group(count, group_of.iter().copied().zip(0..));
-        vote::groups(&sets.core, &groups, control)
+        vote::groups(&sets.core, &groups, Some(rows), control)
     })?;
     Ok(voted(py, votes))
 }
 
 /// Votes over disjoint assignments, one a row.
 #[pyfunction]
-#[pyo3(signature = (sets, assignments, progress=None))]
+#[pyo3(signature = (sets, assignments, rows, progress=None))]
 pub fn vote_assignments<'py>(
     py: Python<'py>,
     sets: &Sets,
     assignments: PyReadonlyArray2<'py, u32>,
+    rows: Numbers<'py>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Voted<'py>> {
+    let rows = rows.as_slice()?;
     let assignments: Vec<Vec<u32>> = assignments.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
-    Ok(voted(py, run(py, progress, |control| vote::assignments(&sets.core, &assignments, control))?))
+    Ok(voted(py, run(py, progress, |control| vote::assignments(&sets.core, &assignments, Some(rows), control))?))
 }
 
 /// Mean share of items in which record i differs from the published row `rows[i]`.

@@ -23,8 +23,8 @@ pub struct Published<'a> {
 /// Items of a record by which rows are sifted, the rarest first.
 const SIEVE: usize = 16;
 
-/// Published rows that are sifted together, in words of bits.
-const BLOCK: usize = 64;
+/// Published rows that are sifted together, in words of bits: as many as a word has bits.
+const LARGEST: usize = 64;
 
 /// Words that the bitmaps of one block may take.
 const WORDS: usize = 1 << 22;
@@ -35,9 +35,10 @@ const RECORDS: usize = 1 << 10;
 /// For each record, how many published rows it could be.
 ///
 /// A row that could be a record has all its items, in the base or in the distance bitmap; few rows have its rarest
-/// ones. Rows are taken in blocks, as one bitmap for each item; a record's bitmaps are intersected, the rarest item first,
-/// until none is left, and what is left is compared item by item. Equal records are asked for once. O(n · records / 64)
-/// words at worst, mostly the first few of each block; in parallel.
+/// ones. Rows are taken in blocks of 64 words of 64 rows, as one bitmap for each item over the words that have it and one
+/// over the rows; a record's bitmaps are intersected, the rarest item first, until none is left, and what is left is
+/// compared item by item. Equal records are asked for once. O(n / 4096 · records) words where few rows are left; in
+/// parallel.
 pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -> Result<Vec<u32>> {
     let (n, n_items) = (published.base.n(), published.base.n_items());
     if (published.distance.n(), published.threshold.len()) != (n, n)
@@ -61,28 +62,25 @@ pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -
         .map(|(&record, items)| Sieve { record, items: items.into(), count: 0 })
         .filter(|sieve| sieve.items.first().is_none_or(|&rarest| rows_with[rarest as usize] > 0))
         .collect();
-    let words = (WORDS / (n_items as usize).max(1)).clamp(1, BLOCK);
+    let words = (WORDS / (n_items as usize).max(1)).clamp(1, LARGEST);
     control.begin(n as u64);
-    let mut bits = vec![0u64; words * n_items as usize];
+    let mut block =
+        Block { words, rows: 0, somewhere: vec![0; n_items as usize], bits: vec![0; words * n_items as usize] };
     for first in (0..n).step_by(64 * words) {
         let rows = first as u32..(first + 64 * words).min(n) as u32;
+        block.rows = rows.len();
+        let items = |row| published.base.row(row).iter().chain(published.distance.row(row));
         for (place, row) in rows.clone().enumerate() {
-            for &item in published.base.row(row).iter().chain(published.distance.row(row)) {
-                bits[item as usize * words + place / 64] |= 1 << (place % 64);
-            }
+            items(row).for_each(|&item| block.note(item, place));
         }
         sieves.par_chunks_mut(RECORDS).try_for_each(|sieves| {
-            let mut left = vec![0; words];
             for sieve in sieves {
-                sieve.sift(&bits, rows.len(), &mut left);
-                sieve.compare(published, records, first as u32, &left);
+                sieve.sift(&block, published, records, first as u32);
             }
             control.check()
         })?;
         for row in rows.clone() {
-            for &item in published.base.row(row).iter().chain(published.distance.row(row)) {
-                bits[item as usize * words..(item as usize + 1) * words].fill(0);
-            }
+            items(row).for_each(|&item| block.forget(item));
         }
         control.advance(rows.len() as u64)?;
     }
@@ -110,6 +108,67 @@ fn distinct(records: &Itemsets, control: &Control) -> Result<(Vec<u32>, Vec<u32>
     Ok((distinct, kind))
 }
 
+/// Which of some rows have an item, in the base or in the distance bitmap.
+struct Block {
+    words: usize,
+    rows: usize,
+    /// For each item, the words that are not zero.
+    somewhere: Vec<u64>,
+    /// For each item, one word after another.
+    bits: Vec<u64>,
+}
+
+impl Block {
+    fn note(&mut self, item: u32, place: usize) {
+        self.somewhere[item as usize] |= 1 << (place / 64);
+        self.bits[item as usize * self.words + place / 64] |= 1 << (place % 64);
+    }
+
+    fn forget(&mut self, item: u32) {
+        if std::mem::take(&mut self.somewhere[item as usize]) != 0 {
+            self.bits[item as usize * self.words..][..self.words].fill(0);
+        }
+    }
+
+    /// The words that have rows for all items.
+    fn words_with(&self, items: &[u32]) -> u64 {
+        let mut left = lowest(self.rows.div_ceil(64));
+        for &item in items {
+            left &= self.somewhere[item as usize];
+            if left == 0 {
+                break;
+            }
+        }
+        left
+    }
+
+    /// The rows of a word that have all items.
+    fn rows_with(&self, items: &[u32], word: usize) -> u64 {
+        let mut left = lowest(self.rows - 64 * word);
+        for &item in items {
+            left &= self.bits[item as usize * self.words + word];
+            if left == 0 {
+                break;
+            }
+        }
+        left
+    }
+}
+
+/// The lowest `count` bits, or all.
+fn lowest(count: usize) -> u64 {
+    if count < 64 { (1 << count) - 1 } else { u64::MAX }
+}
+
+/// The places of the bits that are set.
+fn places(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros() as usize;
+        bits &= bits.wrapping_sub(1);
+        (place < 64).then_some(place)
+    })
+}
+
 /// A record that is looked for.
 struct Sieve {
     record: u32,
@@ -120,35 +179,14 @@ struct Sieve {
 }
 
 impl Sieve {
-    /// Leaves the rows of a block that have all the items.
-    fn sift(&self, bits: &[u64], rows: usize, left: &mut [u64]) {
-        let words = left.len();
-        for (i, word) in left.iter_mut().enumerate() {
-            let places = rows.saturating_sub(64 * i);
-            *word = if places < 64 { (1 << places) - 1 } else { u64::MAX };
-        }
-        for &item in &self.items {
-            let mut any = 0;
-            for (left, &bits) in left.iter_mut().zip(&bits[item as usize * words..]) {
-                *left &= bits;
-                any |= *left;
-            }
-            if any == 0 {
-                return;
-            }
-        }
-    }
-
-    /// Counts those among the rows left that could be the record.
-    fn compare(&mut self, published: &Published<'_>, records: &Itemsets, first: u32, left: &[u64]) {
-        let record = records.row(self.record);
-        for (word, &bits) in (0..).zip(left) {
-            let mut bits = bits;
-            while bits != 0 {
-                let row = first + 64 * word + bits.trailing_zeros();
-                bits &= bits - 1;
+    /// Counts the rows of a block that could be the record.
+    fn sift(&mut self, block: &Block, published: &Published<'_>, records: &Itemsets, first: u32) {
+        for word in places(block.words_with(&self.items)) {
+            for place in places(block.rows_with(&self.items, word)) {
+                let row = first + (64 * word + place) as u32;
                 let (base, distance) = (published.base.row(row), published.distance.row(row));
-                self.count += u32::from(could_be(record, base, distance, published.threshold[row as usize]));
+                let threshold = published.threshold[row as usize];
+                self.count += u32::from(could_be(records.row(self.record), base, distance, threshold));
             }
         }
     }

@@ -34,7 +34,7 @@ impl<'a> Ballot<'a> {
         let mut size = 0;
         for &item in &self.named {
             let count = self.count[item as usize];
-            if self.majority.holds(item, count, voters) {
+            if count >= self.majority.need(item, voters) {
                 part.base.items.push(item);
                 size += 1;
             }
@@ -47,7 +47,7 @@ impl<'a> Ballot<'a> {
         let (mut threshold, mut error) = (0, 0.0);
         for &member in members {
             let row = self.sets.row(member);
-            let held = |&&item: &&u32| self.majority.holds(item, self.count[item as usize], voters);
+            let held = |&&item: &&u32| self.count[item as usize] >= self.majority.need(item, voters);
             let shared = row.iter().filter(held).count() as u32;
             let flipped = size + row.len() as u32 - 2 * shared;
             threshold = threshold.max(flipped);

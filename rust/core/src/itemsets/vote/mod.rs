@@ -20,7 +20,7 @@ use crate::lists::Lists;
 /// Nodes or groups that make a part where every one is counted by itself.
 const UNITS: usize = 1 << 10;
 
-/// What is published for each node, by its record number.
+/// What is published for each node, by its record number, or in the rows that the caller gives to the nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Votes {
     /// The items that most preimages hold.
@@ -37,7 +37,7 @@ pub struct Votes {
 ///
 /// From one position to the next one record enters and one leaves, and only their items are looked at. O(items + size
 /// of the result + k · n), in parallel.
-pub fn ring(sets: &Itemsets, order: &[u32], k: usize, control: &Control) -> Result<Votes> {
+pub fn ring(sets: &Itemsets, order: &[u32], k: usize, rows: Option<&[u32]>, control: &Control) -> Result<Votes> {
     check_permutation(order, sets.n(), "an order")?;
     if k == 0 || k > sets.n() {
         return Err(Error::Parameter(format!("k = {k}: give 1 to {} for as many records", sets.n())));
@@ -58,11 +58,11 @@ pub fn ring(sets: &Itemsets, order: &[u32], k: usize, control: &Control) -> Resu
     for (place, &record) in (0..).zip(order) {
         position[record as usize] = place;
     }
-    gather(sets.n_items(), parts, part, &position, control)
+    gather(sets.n_items(), parts, part, position, rows, control)
 }
 
 /// Votes over groups: a node stands for all records of its group. O(items + size of the result), in parallel.
-pub fn groups(sets: &Itemsets, groups: &Lists, control: &Control) -> Result<Votes> {
+pub fn groups(sets: &Itemsets, groups: &Lists, rows: Option<&[u32]>, control: &Control) -> Result<Votes> {
     let group_of = group_of(sets.n(), groups)?;
     control.begin(sets.n() as u64);
     let majority = Majority::new(sets);
@@ -79,7 +79,7 @@ pub fn groups(sets: &Itemsets, groups: &Lists, control: &Control) -> Result<Vote
             Ok(part)
         },
     );
-    gather(sets.n_items(), parts.collect::<Result<Vec<_>>>()?, UNITS, &group_of, control)
+    gather(sets.n_items(), parts.collect::<Result<Vec<_>>>()?, UNITS, group_of, rows, control)
 }
 
 /// The group of each record; every record is in one.
@@ -99,7 +99,12 @@ fn group_of(n: usize, groups: &Lists) -> Result<Vec<u32>> {
 
 /// Votes over assignments: node v stands for every record i with `assignments[j][i] == v` for some j. The assignments
 /// are disjoint. O(m · items + size of the result), in parallel.
-pub fn assignments(sets: &Itemsets, assignments: &[Vec<u32>], control: &Control) -> Result<Votes> {
+pub fn assignments(
+    sets: &Itemsets,
+    assignments: &[Vec<u32>],
+    rows: Option<&[u32]>,
+    control: &Control,
+) -> Result<Votes> {
     let (n, m) = (sets.n(), assignments.len());
     if m == 0 {
         return Err(Error::Parameter("at least one assignment is needed".to_owned()));
@@ -131,8 +136,7 @@ pub fn assignments(sets: &Itemsets, assignments: &[Vec<u32>], control: &Control)
         },
     );
     let parts = parts.collect::<Result<Vec<_>>>()?;
-    let nodes: Vec<u32> = (0..n as u32).collect();
-    gather(sets.n_items(), parts, UNITS, &nodes, control)
+    gather(sets.n_items(), parts, UNITS, (0..n as u32).collect(), rows, control)
 }
 
 /// Mean over the records of the items in which record i differs from row `rows[i]` of `published`, by the size of the
@@ -175,14 +179,10 @@ impl Majority {
         Self { usual: sets.frequencies().into_iter().map(|count| 2 * u64::from(count) > n).collect() }
     }
 
-    /// Whether `item` is set where `count` of `voters` hold it.
+    /// How many of `voters` have to hold `item` for it to be set.
     #[inline]
-    fn holds(&self, item: u32, count: u32, voters: u32) -> bool {
-        match (2 * u64::from(count)).cmp(&u64::from(voters)) {
-            std::cmp::Ordering::Greater => true,
-            std::cmp::Ordering::Less => false,
-            std::cmp::Ordering::Equal => self.usual[item as usize],
-        }
+    fn need(&self, item: u32, voters: u32) -> u32 {
+        voters / 2 + 1 - u32::from(voters.is_multiple_of(2) && self.usual[item as usize])
     }
 }
 
@@ -236,8 +236,23 @@ struct Part {
     error: f64,
 }
 
-/// Brings the votes of parts of `size` units each to the records; `unit[v]` is where the vote of record v stands.
-fn gather(n_items: u32, mut parts: Vec<Part>, size: usize, unit: &[u32], control: &Control) -> Result<Votes> {
+/// Brings the votes of parts of `size` units each to their rows; `unit[v]` is where the vote of record v stands, and
+/// `rows[v]` is its row, if not v.
+fn gather(
+    n_items: u32,
+    mut parts: Vec<Part>,
+    size: usize,
+    mut unit: Vec<u32>,
+    rows: Option<&[u32]>,
+    control: &Control,
+) -> Result<Votes> {
+    if let Some(rows) = rows {
+        check_permutation(rows, unit.len(), "a list of rows")?;
+        let by_record = unit.clone();
+        for (&row, by_record) in rows.iter().zip(by_record) {
+            unit[row as usize] = by_record;
+        }
+    }
     let place = |v: usize| (unit[v] as usize / size, unit[v] as usize % size);
     // Parts are added in their order, whoever was first.
     let error = parts.iter().map(|part| part.error).sum::<f64>() / unit.len().max(1) as f64;

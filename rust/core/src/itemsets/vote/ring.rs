@@ -1,5 +1,6 @@
 //! Votes over a window that slides along an order: one record enters, one leaves.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::{Majority, Part};
@@ -12,15 +13,14 @@ const NONE: u32 = u32::MAX;
 /// Positions between two looks at the control handle.
 const LOOK: usize = 1 << 9;
 
-/// An item inside the window: how many records hold it, and these, the oldest first.
+/// An item: how many records of the window hold it, how many it needs to be set, and who holds it, the oldest first.
 #[derive(Clone, Copy)]
 struct Held {
     count: u32,
+    need: u32,
     oldest: u32,
     newest: u32,
 }
-
-const ABSENT: Held = Held { count: 0, oldest: NONE, newest: NONE };
 
 /// One item of one record in the window.
 struct Entry {
@@ -36,7 +36,6 @@ struct Entry {
 /// its queue says whose distance from the base changes: nobody else is looked at.
 pub(super) struct Window<'a> {
     sets: &'a Itemsets,
-    majority: &'a Majority,
     k: u32,
     held: Vec<Held>,
     entries: Vec<Entry>,
@@ -44,7 +43,15 @@ pub(super) struct Window<'a> {
     shared: Vec<u32>,
     size: Vec<u32>,
     weight: Vec<f64>,
-    /// Items that change sides or begin or cease to differ, in order.
+    /// What changes because one record leaves, and because one enters. A change in both is none.
+    leaving: Changes,
+    entering: Changes,
+    changed: Vec<u32>,
+}
+
+/// Items that change sides, and items that begin or cease to differ, in order.
+#[derive(Default)]
+struct Changes {
     turned: Vec<u32>,
     differing: Vec<u32>,
 }
@@ -57,18 +64,20 @@ pub(super) fn longest_part(sets: &Itemsets, k: usize) -> Result<usize> {
 }
 
 impl<'a> Window<'a> {
-    pub fn new(sets: &'a Itemsets, majority: &'a Majority, k: usize) -> Self {
+    pub fn new(sets: &'a Itemsets, majority: &Majority, k: usize) -> Self {
+        let need = |item| majority.need(item, k as u32);
+        let held = |item| Held { count: 0, need: need(item), oldest: NONE, newest: NONE };
         Self {
             sets,
-            majority,
             k: k as u32,
-            held: vec![ABSENT; sets.n_items() as usize],
+            held: (0..sets.n_items()).map(held).collect(),
             entries: vec![],
             shared: vec![0; k],
             size: vec![0; k],
             weight: vec![0.0; k],
-            turned: vec![],
-            differing: vec![],
+            leaving: Changes::default(),
+            entering: Changes::default(),
+            changed: vec![],
         }
     }
 
@@ -95,11 +104,11 @@ impl<'a> Window<'a> {
         first.sort_unstable();
         first.dedup();
         for item in first {
-            let count = self.held[item as usize].count;
-            if self.majority.holds(item, count, self.k) {
+            let held = self.held[item as usize];
+            if held.count >= held.need {
                 part.base.items.push(item);
             }
-            if count < self.k {
+            if held.count < self.k {
                 part.distance.items.push(item);
             }
         }
@@ -119,7 +128,8 @@ impl<'a> Window<'a> {
         control.advance(((nodes.len() - 1) % LOOK) as u64 + 1)?;
         for position in oldest + nodes.len() - 1..oldest + nodes.len() - 1 + k {
             for &item in self.sets.row(record(position)) {
-                self.held[item as usize] = ABSENT;
+                let held = &mut self.held[item as usize];
+                (held.count, held.oldest) = (0, NONE);
             }
         }
         self.entries.clear();
@@ -133,8 +143,8 @@ impl<'a> Window<'a> {
     }
 
     fn shared_with_base(&self, row: &[u32]) -> u32 {
-        let holds = |&&item: &&u32| self.majority.holds(item, self.held[item as usize].count, self.k);
-        row.iter().filter(holds).count() as u32
+        let held = row.iter().map(|&item| self.held[item as usize]);
+        held.filter(|held| held.count >= held.need).count() as u32
     }
 
     fn push(&mut self, item: u32, slot: usize) {
@@ -156,52 +166,68 @@ impl<'a> Window<'a> {
     /// One record takes the slot of the oldest. O(items of both + holders of the items that change sides).
     fn slide(&mut self, leaves: u32, enters: u32, slot: usize, part: &mut Part) {
         let sets = self.sets;
-        let (old, new) = (sets.row(leaves), sets.row(enters));
-        self.turned.clear();
-        self.differing.clear();
-        let (mut i, mut j) = (0, 0);
-        while i < old.len() || j < new.len() {
-            let (out, into) = (old.get(i).copied().unwrap_or(NONE), new.get(j).copied().unwrap_or(NONE));
-            let item = out.min(into);
-            if out == item {
-                self.pop(item);
-                i += 1;
-            }
-            if out != into {
-                self.recount(item, into == item);
-            }
-            if into == item {
-                // Only now: the newcomer is not among those whose distance an item that turns has changed.
-                self.push(item, slot);
-                j += 1;
-            }
+        for &item in sets.row(leaves) {
+            self.pop(item);
+            self.lose(item);
         }
-        self.seat(slot, new.len());
-        self.shared[slot] = self.shared_with_base(new);
-        part.base.push_changed(&self.turned);
-        part.distance.push_changed(&self.differing);
+        let (row, mut shared) = (sets.row(enters), 0);
+        for &item in row {
+            // Before it joins the holders: its own distance is not what an item that turns has changed.
+            shared += u32::from(self.gain(item));
+            self.push(item, slot);
+        }
+        self.seat(slot, row.len());
+        self.shared[slot] = shared;
+        exclusive(&self.leaving.turned, &self.entering.turned, &mut self.changed);
+        part.base.push_changed(&self.changed);
+        exclusive(&self.leaving.differing, &self.entering.differing, &mut self.changed);
+        part.distance.push_changed(&self.changed);
+        for changes in [&mut self.leaving, &mut self.entering] {
+            changes.turned.clear();
+            changes.differing.clear();
+        }
         self.close(part);
     }
 
-    /// One holder more or less of an item.
-    fn recount(&mut self, item: u32, more: bool) {
+    /// One holder less of an item.
+    #[inline]
+    fn lose(&mut self, item: u32) {
         let held = &mut self.held[item as usize];
-        let before = held.count;
-        held.count = if more { before + 1 } else { before - 1 };
-        let (after, mut entry) = (held.count, held.oldest);
-        let holds = self.majority.holds(item, after, self.k);
-        if self.majority.holds(item, before, self.k) != holds {
-            self.turned.push(item);
-            while entry != NONE {
-                let Entry { next, slot } = self.entries[entry as usize];
-                let shared = &mut self.shared[slot as usize];
-                *shared = if holds { *shared + 1 } else { *shared - 1 };
-                entry = next;
-            }
+        let (before, need, oldest) = (held.count, held.need, held.oldest);
+        held.count -= 1;
+        if before == need {
+            self.leaving.turned.push(item);
+            self.turn(oldest, u32::MAX);
         }
-        let differs = |count| count > 0 && count < self.k;
-        if differs(before) != differs(after) {
-            self.differing.push(item);
+        if (before == 1) != (before == self.k) {
+            self.leaving.differing.push(item);
+        }
+    }
+
+    /// One holder more of an item; tells whether the item is set now.
+    #[inline]
+    fn gain(&mut self, item: u32) -> bool {
+        let held = &mut self.held[item as usize];
+        held.count += 1;
+        let (after, need, oldest) = (held.count, held.need, held.oldest);
+        if after == need {
+            self.entering.turned.push(item);
+            self.turn(oldest, 1);
+        }
+        if (after == 1) != (after == self.k) {
+            self.entering.differing.push(item);
+        }
+        after >= need
+    }
+
+    /// An item changes sides: its holders share one item more with the base, or, adding the largest number, one less.
+    fn turn(&mut self, oldest: u32, change: u32) {
+        let mut entry = oldest;
+        while entry != NONE {
+            let Entry { next, slot } = self.entries[entry as usize];
+            let shared = &mut self.shared[slot as usize];
+            *shared = shared.wrapping_add(change);
+            entry = next;
         }
     }
 
@@ -218,4 +244,25 @@ impl<'a> Window<'a> {
         part.threshold.push(threshold);
         part.error += error / f64::from(self.k);
     }
+}
+
+/// Items that are in one of two ordered lists and not in the other.
+fn exclusive(a: &[u32], b: &[u32], out: &mut Vec<u32>) {
+    out.clear();
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            Ordering::Less => {
+                out.push(a[i]);
+                i += 1;
+            }
+            Ordering::Greater => {
+                out.push(b[j]);
+                j += 1;
+            }
+            Ordering::Equal => (i, j) = (i + 1, j + 1),
+        }
+    }
+    out.extend_from_slice(&a[i..]);
+    out.extend_from_slice(&b[j..]);
 }
