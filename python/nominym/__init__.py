@@ -6,10 +6,11 @@
 0.5
 """
 
-from nominym import datasets, distortion, error, stats
+from nominym import datasets, distortion, error, itemsets, stats
 from nominym._core import __version__
 from nominym.control import set_threads
 from nominym.error import NominymError, PrivacyWarning
+from nominym.itemsets import Itemsets
 from nominym.noise import NoiseModel, add_noise
 from nominym.result import Result
 from nominym.swap import data_swap, rank_swap
@@ -19,6 +20,7 @@ __all__ = [
     "CONTENTS",
     "MEASURES",
     "DistanceMatrix",
+    "Itemsets",
     "Measure",
     "NoiseModel",
     "NominymError",
@@ -31,6 +33,7 @@ __all__ = [
     "datasets",
     "distortion",
     "error",
+    "itemsets",
     "rank_swap",
     "read_taxonomy",
     "set_threads",

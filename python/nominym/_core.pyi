@@ -7,25 +7,34 @@ from numpy.typing import NDArray
 __all__ = [
     "Graph",
     "Marginality",
+    "Sets",
     "__version__",
+    "count_compatible",
+    "count_queries",
     "counts",
     "covariance_squared",
     "digits",
     "distortions",
     "draw_normal",
     "draw_pairs",
+    "draw_queries",
     "draw_uniform",
     "draw_values",
+    "error_rate",
     "joint",
     "ranks_by_frequency",
     "set_threads",
     "shift_values",
+    "shuffle_rows",
     "swap_dynamic",
     "swap_fixed",
     "swap_random",
     "swap_ranked",
     "swap_records",
     "swap_strict",
+    "vote_assignments",
+    "vote_groups",
+    "vote_ring",
 ]
 
 __version__: str
@@ -192,3 +201,43 @@ def draw_values(
     stream: int,
     progress: _Progress = None,
 ) -> _Concepts: ...
+
+_Numbers = NDArray[np.uint32]
+
+@final
+class Sets:
+    @staticmethod
+    def make(n_items: int, starts: NDArray[np.uint64], items: _Numbers) -> Sets | tuple[int, int]: ...
+    @staticmethod
+    def parse(data: bytes, progress: _Progress = None) -> tuple[Sets, _Numbers]: ...
+    def __len__(self) -> int: ...
+    @property
+    def n_items(self) -> int: ...
+    def row(self, i: int) -> _Numbers: ...
+    def starts(self) -> NDArray[np.uint64]: ...
+    def items(self) -> _Numbers: ...
+    def frequencies(self) -> _Numbers: ...
+    def equals(self, other: Sets) -> bool: ...
+    def select(self, rows: _Numbers) -> Sets: ...
+    def write(
+        self,
+        names: list[str],
+        first: int,
+        end: int,
+        distance: Sets | None = None,
+        threshold: _Numbers | None = None,
+        labels: list[str] | None = None,
+    ) -> bytes: ...
+
+_Voted = tuple[Sets, Sets, _Numbers, float]
+
+def vote_ring(sets: Sets, order: _Numbers, k: int, rows: _Numbers, progress: _Progress = None) -> _Voted: ...
+def vote_groups(sets: Sets, group_of: _Numbers, rows: _Numbers, progress: _Progress = None) -> _Voted: ...
+def vote_assignments(sets: Sets, assignments: _Numbers, rows: _Numbers, progress: _Progress = None) -> _Voted: ...
+def error_rate(sets: Sets, published: Sets, rows: _Numbers, progress: _Progress = None) -> float: ...
+def draw_queries(n_items: int, size: int, queries: int, seed: int | None) -> Sets: ...
+def count_queries(sets: Sets, queries: Sets, absent: bool, progress: _Progress = None) -> NDArray[np.uint64]: ...
+def count_compatible(
+    base: Sets, distance: Sets, threshold: _Numbers, records: Sets, progress: _Progress = None
+) -> _Numbers: ...
+def shuffle_rows(n: int, seed: int | None) -> _Numbers: ...

@@ -1,4 +1,4 @@
-"""Data to try nominym on: synthetic hospital discharges, and loaders for public data sets.
+"""Data to try nominym on: synthetic hospital discharges and baskets, and loaders for public data sets.
 
 >>> import nominym as nym
 >>> frame, taxonomies = nym.datasets.discharges(**nym.datasets.SHAPES["srs-2"], seed=1)
@@ -8,7 +8,18 @@
 
 from __future__ import annotations
 
+from nominym.datasets.baskets import Baskets, baskets
 from nominym.datasets.discharges import SHAPES, Discharges, discharges
 from nominym.datasets.loaders import load_adult, load_diabetes, load_fimi, load_icd9
 
-__all__ = ["SHAPES", "Discharges", "discharges", "load_adult", "load_diabetes", "load_fimi", "load_icd9"]
+__all__ = [
+    "SHAPES",
+    "Baskets",
+    "Discharges",
+    "baskets",
+    "discharges",
+    "load_adult",
+    "load_diabetes",
+    "load_fimi",
+    "load_icd9",
+]

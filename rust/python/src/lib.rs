@@ -6,6 +6,7 @@
 mod control;
 mod distortion;
 mod error;
+mod itemsets;
 mod noise;
 mod rng;
 mod stats;
@@ -19,6 +20,11 @@ mod _core {
     use super::control::set_threads;
     #[pymodule_export]
     use super::distortion::distortions;
+    #[pymodule_export]
+    use super::itemsets::{
+        Sets, count_compatible, count_queries, draw_queries, error_rate, shuffle_rows, vote_assignments, vote_groups,
+        vote_ring,
+    };
     #[pymodule_export]
     use super::noise::{draw_values, shift_values};
     #[pymodule_export]

@@ -1,0 +1,323 @@
+"""What is published of set-valued records, and what only their owner may know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from numbers import Number
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from nominym import _core
+from nominym.control import Progress, reporter
+from nominym.error import DataError, ParameterError
+from nominym.frame import code
+from nominym.itemsets import metrics
+from nominym.itemsets.graph import Graph
+from nominym.itemsets.metrics import Kind
+from nominym.itemsets.sets import Item, Itemsets
+from nominym.rng import check_seed
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Secret:
+    """What only the owner of the data may know. It is not shown, not pickled, and in no file."""
+
+    original: Itemsets
+    """The records as they were."""
+    graph: Graph
+    """Which records may be which nodes."""
+    assignment: NDArray[np.uint32]
+    """For each record, the record whose published form it got."""
+    row_of: NDArray[np.uint32]
+    """For each record, the row of the release that has its published form: record i is in row
+    ``row_of[assignment[i]]``."""
+    expected_error: float
+    """Error rate, expected over all nodes that a record matches."""
+    assignments: NDArray[np.uint32] | None = None
+    """All assignments, m × n, where the method extracts all of them."""
+    chosen: int | None = None
+    """Which of them was chosen."""
+
+    def matches(self, i: int) -> NDArray[np.uint32]:
+        """Give the records whose published forms record ``i`` may be."""
+        if not 0 <= i < len(self.assignment):
+            raise ParameterError(f"no record {i}: there are {len(self.assignment):,}")
+        return self.graph.matches(i)
+
+    def __repr__(self) -> str:
+        """Show nothing."""
+        return "<Secret: for the owner only>"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled."""
+        raise TypeError("what only the owner may know is not pickled; keep it in memory, or save its parts on purpose")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """Published records: row by row a base, the items in which it may be wrong, and in how many of them at most.
+
+    Rows are in random order. ``secret`` is for the owner; everything else may be given away. Pickling and copying leave
+    out the secret and the seed, and files never have them.
+
+    >>> import nominym as nym
+    >>> rel = nym.itemsets.Release(
+    ...     base=nym.Itemsets.from_lists([[1, 2], [2]], items=[1, 2, 3]),
+    ...     distance=nym.Itemsets.from_lists([[1], [1, 3]], items=[1, 2, 3]),
+    ...     threshold=[1, 1],
+    ... )
+    >>> rel
+    <Release: 2 records of 3 items>
+    >>> rel.compatible([2]), rel.compatible([2, 3])
+    (2, 1)
+    """
+
+    base: Itemsets
+    """For each row, the items that most of the records have that it may stand for."""
+    distance: Itemsets
+    """For each row, the items that some of them have and others have not."""
+    threshold: NDArray[np.uint32]
+    """For each row, the largest number of items in which one of them differs from the base."""
+    labels: NDArray[Any] | None = None
+    """For each row, the label of the record that it was chosen to be, where there are labels."""
+    params: dict[str, Any] = field(default_factory=dict)
+    """How it was made; the seed only if one was given. Files do not have the seed: it would undo the protection."""
+    summary: dict[str, Any] = field(default_factory=dict)
+    """What was achieved; holds nothing that undoes the protection."""
+    secret: Secret | None = None
+    """What only the owner may know. Never publish it."""
+
+    def __post_init__(self) -> None:
+        """Check that the parts belong together, and protect them from changes."""
+        n = self.base.n
+        threshold = np.array(self.threshold, dtype=np.uint32)
+        sizes = np.diff(self.distance.core.starts())
+        if (self.distance.n, threshold.shape) != (n, (n,)) or not self.base.names.equals(self.distance.names):
+            raise DataError("base, distance and threshold are of the same rows, base and distance over the same items")
+        if (threshold > sizes).any():
+            row = int(np.argmax(threshold > sizes))
+            raise DataError(f"row {row}: the threshold is above the {sizes[row]} items that may differ")
+        threshold.setflags(write=False)
+        object.__setattr__(self, "threshold", threshold)
+        if self.labels is not None:
+            labels = _as_labels(self.labels)
+            if len(labels) != n:
+                raise DataError(f"{len(labels):,} labels for {n:,} rows")
+            object.__setattr__(self, "labels", labels)
+
+    def __len__(self) -> int:
+        """Count the published rows."""
+        return self.base.n
+
+    def compatible(self, records: Itemsets | Iterable[Item], *, progress: Progress = None) -> Any:
+        """Count the published rows that a record could be: its possible worlds.
+
+        A row could be a record if all items in which its base differs from the record are in its distance bitmap, and
+        they are no more than its threshold.
+
+        Parameters
+        ----------
+        records
+            The items of one record, or the records of an ``Itemsets``. Items that the release does not know are
+            allowed: no row could be a record that has one.
+
+        Returns
+        -------
+        int or array
+            The number of rows, for one record or for each. Every original record could be k rows at least.
+        """
+        single = not isinstance(records, Itemsets)
+        given = records if isinstance(records, Itemsets) else Itemsets.from_lists([records])
+        base, given = metrics.over_both(self.base, given)
+        distance = self.distance.over(base.names)
+        with reporter(progress, "possible worlds") as report:
+            found = _core.count_compatible(base.core, distance.core, self.threshold, given.core, report)
+        return int(found[0]) if single else found
+
+    def error_rate(self, *, expected: bool = False, progress: Progress = None) -> float:
+        """Average over the records the items flipped in the base they got, relative to their own items; owner only.
+
+        With ``expected=True``, not for the assignment that was chosen, but expected over all nodes that a record
+        matches. See ``nominym.itemsets.error_rate``.
+        """
+        secret = self._owners("error_rate()")
+        if expected:
+            return secret.expected_error
+        rows = secret.row_of[secret.assignment]
+        return metrics.error_rate(secret.original, self.base, rows, progress=progress)
+
+    def query_error(
+        self,
+        kind: Kind = "present",
+        size: int | None = None,
+        queries: int = 500,
+        seed: int | None = 0,
+        *,
+        progress: Progress = None,
+    ) -> float:
+        """Average the error of the base bitmaps' answers to random counting queries; owner only.
+
+        See ``nominym.itemsets.query_error``.
+        """
+        secret = self._owners("query_error()")
+        return metrics.query_error(secret.original, self.base, kind, size, queries, seed, progress=progress)
+
+    def to_parquet(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write what is published to a Parquet file: lists base and distance, threshold, and label if there is one.
+
+        The file gets its name when it is complete. One that is already there is replaced only with ``overwrite=True``.
+        ``params`` other than the seed, and ``summary``, are in its metadata.
+        """
+        from nominym.itemsets import files
+
+        files.write_parquet(self, path, overwrite)
+
+    def to_text(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write what is published as text, one row a line: ``base items | distance items | threshold | label``.
+
+        Items stand between blanks, as in FIMI files; the fourth field is there if there are labels, and goes to the end
+        of the line. Items have to be whole numbers from 0 to 2^31 − 1, or texts without blanks and bars.
+        """
+        from nominym.itemsets import files
+
+        files.write_text(self, path, overwrite)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two publish the same rows in the same order."""
+        if not isinstance(other, Release):
+            return NotImplemented
+        labels = [None if release.labels is None else release.labels.tolist() for release in (self, other)]
+        same = np.array_equal(self.threshold, other.threshold) and labels[0] == labels[1]
+        return same and self.base == other.base and self.distance == other.distance
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Say what was done; records and secrets are not shown."""
+        plain = {name: value for name, value in self.params.items() if isinstance(value, str | Number)}
+        made = "".join(f", {name}={value!r}" for name, value in plain.items() if name != "seed")
+        return f"<Release: {self.base.n:,} records of {self.base.n_items:,} items{made}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Give what is published, for pickling and copying."""
+        return {
+            "base": self.base,
+            "distance": self.distance,
+            "threshold": self.threshold,
+            "labels": self.labels,
+            "params": public(self.params),
+            "summary": self.summary,
+            "secret": None,
+        }
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take it back."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.__post_init__()
+
+    def _owners(self, what: str) -> Secret:
+        if self.secret is None:
+            raise ParameterError(f"{what} compares with the original records; only their owner's release has them")
+        return self.secret
+
+
+def public(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the seed: with it and the original records, anyone can make the same draws again."""
+    return {name: value for name, value in params.items() if name != "seed"}
+
+
+def _as_labels(labels: Any) -> NDArray[Any]:
+    """Turn labels of any kind into an array: of whole numbers, or of objects."""
+    column = code(labels, "labels", missing="error")
+    kinds = np.empty(len(column.categories), dtype=object)
+    kinds[:] = column.categories
+    if all(type(kind) is int and -(2**63) <= kind < 2**63 for kind in column.categories) and len(kinds):
+        kinds = kinds.astype(np.int64)
+    found = kinds[column.codes]
+    found.setflags(write=False)
+    return found
+
+
+def publish(
+    sets: Itemsets,
+    graph: Graph,
+    assignment: Any,
+    *,
+    labels: Any = None,
+    assignments: Any = None,
+    chosen: int | None = None,
+    params: Mapping[str, Any] | None = None,
+    summary: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    progress: Progress = None,
+) -> Release:
+    """Make a release: let the preimages of every node vote, give out the labels, and shuffle the rows.
+
+    >>> from nominym.itemsets.graph import Ring
+    >>> rows = [[0, 1], [1, 2], [0, 1, 3], [1, 2, 3], [0, 1, 2], [0, 2, 3]]
+    >>> ring = Ring(np.array([1, 3, 2, 0, 4, 5], dtype=np.uint32), 3)
+    >>> rel = publish(Itemsets.from_lists(rows), ring, [0, 1, 2, 3, 4, 5], labels=list("ccmbbm"))
+    >>> row = rel.secret.row_of[4]
+    >>> rel.base[row], rel.distance[row], int(rel.threshold[row]), rel.labels[row]
+    ([0, 1], [2, 3], 1, 'b')
+
+    Parameters
+    ----------
+    sets, labels
+        The records, and a label for each, or None.
+    graph
+        Which records may be which nodes.
+    assignment
+        The node that was drawn for each record, among those that it matches.
+    assignments, chosen
+        All assignments and the number of the one drawn, where the method has them, for the owner.
+    params, summary
+        What to say about the release, besides what is said of every one.
+    seed
+        For the order of the rows; it has a stream of its own, so that the order tells nothing of the assignment.
+    """
+    check_seed(seed)
+    n = sets.n
+    if not n:
+        raise DataError("there are no records to publish")
+    drawn = np.ascontiguousarray(assignment, dtype=np.uint32)
+    if drawn.shape != (n,) or not np.array_equal(np.sort(drawn), np.arange(n)):
+        raise ParameterError(f"an assignment has each of the {n:,} records once")
+    if not graph.has(drawn):
+        raise ParameterError("the assignment sends a record to a node that it does not match")
+    published = None if labels is None else _as_labels(labels)
+    if published is not None and len(published) != n:
+        raise DataError(f"{len(published):,} labels for {n:,} records; give one for each")
+    row_of = _core.shuffle_rows(n, seed)
+    with reporter(progress, "votes") as report:
+        base, distance, threshold, expected = graph.vote(sets.core, row_of, report)
+    if published is not None:
+        carried = np.empty_like(published)
+        carried[row_of[drawn]] = published
+        published = carried
+    table = None if assignments is None else np.ascontiguousarray(assignments, dtype=np.uint32)
+    return Release(
+        base=Itemsets(base, sets.names),
+        distance=Itemsets(distance, sets.names),
+        threshold=threshold,
+        labels=published,
+        params={**(params or {}), **({} if seed is None else {"seed": seed}), "version": _core.__version__},
+        summary={
+            "records": n,
+            "items": sets.n_items,
+            "matches": graph.smallest,
+            "bound": 1 / graph.smallest,
+            "expected_error": expected,
+            "threshold": {"mean": float(threshold.mean()), "largest": int(threshold.max())},
+            **(summary or {}),
+        },
+        secret=Secret(sets, graph, drawn, row_of, expected, table, chosen),
+    )

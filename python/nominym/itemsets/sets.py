@@ -1,0 +1,324 @@
+"""The class of set-valued records."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from nominym import _core
+from nominym.control import Progress
+from nominym.error import DataError, ParameterError
+from nominym.itemsets import columns, names
+from nominym.itemsets.names import Missing
+from nominym.rng import is_whole
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+Item = int | str
+"""The name of an item."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Itemsets:
+    """Records that are sets of items, such as baskets, symptoms or search terms. They cannot be changed.
+
+    Made by one of the ``from_…`` methods. Items have names: whole numbers or texts. Records are numbered from 0 and may
+    be empty. Each record is kept as the list of its items, so a million records over ten million items need no more
+    room than what they hold.
+
+    >>> import nominym as nym
+    >>> sets = nym.Itemsets.from_lists([["bread", "milk"], ["milk", "beer"], []])
+    >>> sets
+    <Itemsets: 3 records of 3 items>
+    >>> len(sets), sets.items, sets[1], sets[:2].to_lists()
+    (3, ('beer', 'bread', 'milk'), ['beer', 'milk'], [['bread', 'milk'], ['beer', 'milk']])
+    """
+
+    core: _core.Sets
+    """The records by number, for the compiled core."""
+    names: Any
+    """The name of each item, as an Arrow array of int64 or large_string."""
+
+    def __post_init__(self) -> None:
+        """Check that every item has a name."""
+        if len(self.names) != self.core.n_items:
+            raise ParameterError(f"{len(self.names):,} names for {self.core.n_items:,} items")
+
+    # ---- in
+
+    @classmethod
+    def from_lists(cls, rows: Iterable[Any], items: Any = None, *, missing: Missing = "error") -> Itemsets:
+        """Make records from lists of items; tuples, sets and arrays will do.
+
+        >>> import nominym as nym
+        >>> nym.Itemsets.from_lists([{3, 1}, (), [7]]).to_lists()
+        [[1, 3], [], [7]]
+
+        Parameters
+        ----------
+        rows
+            One list of whole numbers or texts for each record. An item that stands twice in a row is an error.
+        items
+            All items that there are, in the order wanted. By default those that occur, in order.
+        missing
+            "error", or "empty": a missing row (None, NaN) is a record without items, and a missing item is left out.
+        """
+        names.check_missing(missing)
+        starts, values = columns.from_lists(rows, "", missing)
+        return cls._coded(starts, values, items, "")
+
+    @classmethod
+    def from_column(cls, series: Any, items: Any = None, *, missing: Missing = "error") -> Itemsets:
+        """Make records from a column of lists, of pandas, polars or Arrow.
+
+        >>> import pandas as pd
+        >>> import nominym as nym
+        >>> nym.Itemsets.from_column(pd.Series([["bread", "milk"], ["beer"]], name="basket")).n_items
+        3
+
+        ``items`` and ``missing`` as in ``from_lists``.
+        """
+        names.check_missing(missing)
+        starts, values, where = columns.from_column(series, missing)
+        return cls._coded(starts, values, items, where)
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, missing: Missing = "error") -> Itemsets:
+        """Make records from a table with a column for each item: true or 1 where a record holds it.
+
+        >>> import pandas as pd
+        >>> import nominym as nym
+        >>> nym.Itemsets.from_frame(pd.DataFrame({"milk": [True, False], "beer": [1, 0]})).to_lists()
+        [['milk', 'beer'], []]
+
+        A pandas or polars frame, an Arrow table or a mapping of columns. ``missing="empty"`` takes missing cells for
+        false.
+        """
+        names.check_missing(missing)
+        starts, codes, found = columns.from_frame(frame, missing)
+        return cls._made(starts, codes, found, "")
+
+    @classmethod
+    def from_csr(cls, matrix: Any, items: Any = None) -> Itemsets:
+        """Make records from a sparse matrix of SciPy in CSR form: 1 or True where a record holds an item.
+
+        >>> import numpy as np
+        >>> import nominym as nym
+        >>> class Matrix:  # or scipy.sparse.csr_array
+        ...     indptr, indices, data, shape = np.array([0, 2, 2]), np.array([0, 3]), np.array([1, 1]), (2, 5)
+        >>> nym.Itemsets.from_csr(Matrix()).to_lists()
+        [[0, 3], []]
+
+        Stored zeros are no items; other values than 0 and 1 are an error. ``items`` names the columns, by default with
+        their numbers.
+        """
+        starts, codes, width = columns.from_csr(matrix)
+        found = names.given(range(width) if items is None else items)
+        if len(found) != width:
+            raise ParameterError(f"items: {len(found):,} names for a matrix of {width:,} columns")
+        return cls._made(starts, codes, found, "")
+
+    @classmethod
+    def from_fimi(cls, path: str | os.PathLike[str], items: Any = None, *, progress: Progress = None) -> Itemsets:
+        """Read records from a file: items as whole numbers between blanks, one record a line.
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import nominym as nym
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "tiny.dat")
+        ...     _ = path.write_text("1 7 3\\n\\n10000000 3\\n")
+        ...     sets = nym.Itemsets.from_fimi(path)
+        >>> sets.items, sets.to_lists()
+        ((1, 3, 7, 10000000), [[1, 3, 7], [], [3, 10000000]])
+
+        This is the format of the frequent itemset mining repository (FIMI). An empty line is a record without items;
+        the line feed at the end of the file begins none. Files that end in ``.gz`` are unpacked. Items are numbers up
+        to 2^31 − 1, with any gaps. ``items`` as in ``from_lists``.
+        """
+        from nominym.itemsets import files
+
+        return files.read_fimi(path, items, progress)
+
+    @classmethod
+    def _coded(cls, starts: NDArray[np.uint64], values: Any, items: Any, where: str) -> Itemsets:
+        found = names.sorted_names(values) if items is None else names.given(items)
+        codes = names.code(values, found)
+        if isinstance(codes, int):
+            row, item = columns.row_of(starts, codes), values[codes].as_py()
+            raise DataError(f"{where}row {row}: {item!r} is not among the given items; add it, or leave items= out")
+        return cls._made(starts, codes, found, where)
+
+    @classmethod
+    def _made(cls, starts: NDArray[np.uint64], codes: NDArray[np.uint32], found: Any, where: str) -> Itemsets:
+        made = _core.Sets.make(len(found), starts, codes)
+        if isinstance(made, tuple):
+            row, item = made
+            raise DataError(
+                f"{where}row {row}: item {found[item].as_py()!r} stands twice; an item is in a set or it is not"
+            )
+        return cls(made, found)
+
+    # ---- out
+
+    def to_lists(self) -> list[list[Item]]:
+        """Give the names of the items of every record, each record's in the order of ``items``.
+
+        >>> import nominym as nym
+        >>> nym.Itemsets.from_lists([[2, 1], []]).to_lists()
+        [[1, 2], []]
+        """
+        found: list[list[Item]] = columns.to_arrow(self).to_pylist()
+        return found
+
+    def to_column(self, library: Literal["pandas", "arrow", "polars"] = "pandas") -> Any:
+        """Give the records as a column of lists: a pandas Series of an Arrow type, an Arrow array or a polars Series.
+
+        >>> import nominym as nym
+        >>> nym.Itemsets.from_lists([[2, 1], []]).to_column("arrow").to_pylist()
+        [[1, 2], []]
+        """
+        return columns.to_column(self, library)
+
+    def to_frame(self, library: Literal["pandas", "arrow", "polars"] = "pandas") -> Any:
+        """Give the records as a table with a boolean column for each item.
+
+        Arrow and polars have texts for column names, so whole numbers are written as such there.
+
+        >>> import nominym as nym
+        >>> nym.Itemsets.from_lists([[2, 1], [2]]).to_frame()
+               1     2
+        0   True  True
+        1  False  True
+        """
+        return columns.to_frame(self, library)
+
+    def to_csr(self) -> Any:
+        """Give the records as a sparse boolean matrix, ``scipy.sparse.csr_array``; needs SciPy."""
+        return columns.to_csr(self)
+
+    def to_fimi(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the records to a file that ``from_fimi`` reads; items have to be numbers from 0 to 2^31 − 1.
+
+        The file gets its name when it is complete. One that is already there is replaced only with ``overwrite=True``.
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import nominym as nym
+        >>> with TemporaryDirectory() as folder:
+        ...     nym.Itemsets.from_lists([[3, 1], []]).to_fimi(Path(folder, "tiny.dat"))
+        ...     Path(folder, "tiny.dat").read_text()
+        '1 3\\n\\n'
+        """
+        from nominym.itemsets import files
+
+        files.write_fimi(self, path, overwrite)
+
+    def over(self, items: Any) -> Itemsets:
+        """Give the same records over another list of items, which has to have all that occur.
+
+        >>> import nominym as nym
+        >>> nym.Itemsets.from_lists([[2, 1]]).over([3, 2, 1]).to_lists()
+        [[2, 1]]
+        """
+        return self._over(items, lambda row: f"row {row}")
+
+    def _over(self, items: Any, where: Callable[[int], str]) -> Itemsets:
+        found = items if items is self.names else names.given(items)
+        if found.equals(self.names):
+            return self
+        starts, codes = self.core.starts(), self.core.items()
+        place = np.zeros(self.n_items, dtype=np.uint32)
+        used = np.flatnonzero(self.core.frequencies())
+        coded = names.code(self.names.take(used), found)
+        if isinstance(coded, int):
+            first = columns.row_of(starts, int(np.argmax(codes == used[coded])))
+            item = self.names[int(used[coded])].as_py()
+            raise DataError(f"{where(first)}: {item!r} is not among the given items; add it, or leave items= out")
+        place[used] = coded
+        return self._made(starts, place[codes], found, "")
+
+    # ---- as a sequence of records
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return len(self.core)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items that a record may hold."""
+        return self.core.n_items
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """The name of every item."""
+        return tuple(self.names.to_pylist())
+
+    def __len__(self) -> int:
+        """Count the records."""
+        return len(self.core)
+
+    @overload
+    def __getitem__(self, key: int) -> list[Item]: ...
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> Itemsets: ...
+    def __getitem__(self, key: Any) -> list[Item] | Itemsets:
+        """Give the items of one record, or the records of a slice or of an array of numbers.
+
+        >>> import nominym as nym
+        >>> sets = nym.Itemsets.from_lists([[1], [1, 2], []])
+        >>> sets[-2], sets[::2].to_lists(), sets[[1, 1]].to_lists()
+        ([1, 2], [[1], []], [[1, 2], [1, 2]])
+        """
+        if is_whole(key) and np.ndim(key) == 0:
+            i = operator.index(key)
+            if not -self.n <= i < self.n:
+                raise IndexError(f"no record {i}: there are {self.n:,}")
+            found: list[Item] = self.names.take(self.core.row(i % self.n)).to_pylist()
+            return found
+        if isinstance(key, slice):
+            rows = np.arange(self.n)[key]
+        else:
+            rows = np.asarray(key)
+            if rows.ndim != 1 or (rows.dtype.kind not in "iu" and len(rows)):
+                raise TypeError("records are chosen by a number, a slice or a list of numbers")
+            if len(rows) and not (-self.n <= rows.min() and rows.max() < self.n):
+                wrong = int(rows[(rows < -self.n) | (rows >= self.n)][0])
+                raise IndexError(f"no record {wrong}: there are {self.n:,}")
+            rows = np.where(rows < 0, rows + self.n, rows)
+        return Itemsets(self.core.select(rows.astype(np.uint32)), self.names)
+
+    def __iter__(self) -> Iterator[list[Item]]:
+        """Give one record after another."""
+        return (self[i] for i in range(self.n))
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two have the same items in the same order, and the same records in the same order."""
+        if not isinstance(other, Itemsets):
+            return NotImplemented
+        same = self.names.equals(other.names) or len(self.names) == len(other.names) == 0
+        return same and self.core.equals(other.core)
+
+    # Rows as long as these are no keys.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the records as arrays."""
+        return _restored, (self.core.starts(), self.core.items(), self.names)
+
+    def __repr__(self) -> str:
+        """Tell the size; records are not shown."""
+        return f"<Itemsets: {self.n:,} records of {self.n_items:,} items>"
+
+
+def _restored(starts: NDArray[np.uint64], items: NDArray[np.uint32], found: Any) -> Itemsets:
+    return Itemsets._made(starts, items, found, "")

@@ -1,0 +1,217 @@
+//! Possible worlds: which published rows a record could be.
+//!
+//! A row says: my record is the base, except for at most `threshold` items among those of the distance bitmap.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::Itemsets;
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+/// Published rows.
+pub struct Published<'a> {
+    /// The items that most preimages hold.
+    pub base: &'a Itemsets,
+    /// The items on which preimages disagree.
+    pub distance: &'a Itemsets,
+    /// Largest number of items in which a preimage differs from the base.
+    pub threshold: &'a [u32],
+}
+
+/// Items of a record by which rows are sifted, the rarest first.
+const SIEVE: usize = 16;
+
+/// Published rows that are sifted together, in words of bits: as many as a word has bits.
+const LARGEST: usize = 64;
+
+/// Words that the bitmaps of one block may take.
+const WORDS: usize = 1 << 22;
+
+/// Records that one thread takes at a time.
+const RECORDS: usize = 1 << 10;
+
+/// For each record, how many published rows it could be.
+///
+/// A row that could be a record has all its items, in the base or in the distance bitmap; few rows have its rarest
+/// ones. Rows are taken in blocks of 64 words of 64 rows, as one bitmap for each item over the words that have it and one
+/// over the rows; a record's bitmaps are intersected, the rarest item first, until none is left, and what is left is
+/// compared item by item. Equal records are asked for once. O(n / 4096 · records) words where few rows are left; in
+/// parallel.
+pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -> Result<Vec<u32>> {
+    let (n, n_items) = (published.base.n(), published.base.n_items());
+    if (published.distance.n(), published.threshold.len()) != (n, n)
+        || [published.distance.n_items(), records.n_items()] != [n_items; 2]
+    {
+        return Err(Error::Parameter("base, distance and threshold of the same rows, over the same items".to_owned()));
+    }
+    let (distinct, kind) = distinct(records, control)?;
+    let mut rows_with = published.base.frequencies();
+    for (count, more) in rows_with.iter_mut().zip(published.distance.frequencies()) {
+        *count = count.saturating_add(more);
+    }
+    // Records with an item that no row has are nobody; the others are sifted by their rarest items.
+    let sieves = distinct.par_iter().map(|&record| {
+        let mut items = records.row(record).to_vec();
+        items.sort_unstable_by_key(|&item| (rows_with[item as usize], item));
+        items.truncate(SIEVE);
+        items
+    });
+    let mut sieves: Vec<Sieve> = (distinct.iter().zip(sieves.collect::<Vec<_>>()))
+        .map(|(&record, items)| Sieve { record, items: items.into(), count: 0 })
+        .filter(|sieve| sieve.items.first().is_none_or(|&rarest| rows_with[rarest as usize] > 0))
+        .collect();
+    let words = (WORDS / (n_items as usize).max(1)).clamp(1, LARGEST);
+    control.begin(n as u64);
+    let mut block =
+        Block { words, rows: 0, somewhere: vec![0; n_items as usize], bits: vec![0; words * n_items as usize] };
+    for first in (0..n).step_by(64 * words) {
+        let rows = first as u32..(first + 64 * words).min(n) as u32;
+        block.rows = rows.len();
+        let items = |row| published.base.row(row).iter().chain(published.distance.row(row));
+        for (place, row) in rows.clone().enumerate() {
+            items(row).for_each(|&item| block.note(item, place));
+        }
+        sieves.par_chunks_mut(RECORDS).try_for_each(|sieves| {
+            for sieve in sieves {
+                sieve.sift(&block, published, records, first as u32);
+            }
+            control.check()
+        })?;
+        for row in rows.clone() {
+            items(row).for_each(|&item| block.forget(item));
+        }
+        control.advance(rows.len() as u64)?;
+    }
+    let mut counts = vec![0; records.n()];
+    for sieve in sieves {
+        counts[sieve.record as usize] = sieve.count;
+    }
+    Ok(kind.into_iter().map(|first| counts[first as usize]).collect())
+}
+
+/// The first of each kind of equal records, and for each record the first of its kind.
+fn distinct(records: &Itemsets, control: &Control) -> Result<(Vec<u32>, Vec<u32>)> {
+    let (mut firsts, mut distinct) = (HashMap::new(), vec![]);
+    let mut kind = Vec::with_capacity(records.n());
+    for (i, row) in (0u32..).zip(records.rows()) {
+        let first = *firsts.entry(row).or_insert(i);
+        if first == i {
+            distinct.push(i);
+        }
+        kind.push(first);
+        if i % (1 << 16) == 0 {
+            control.check()?;
+        }
+    }
+    Ok((distinct, kind))
+}
+
+/// Which of some rows have an item, in the base or in the distance bitmap.
+struct Block {
+    words: usize,
+    rows: usize,
+    /// For each item, the words that are not zero.
+    somewhere: Vec<u64>,
+    /// For each item, one word after another.
+    bits: Vec<u64>,
+}
+
+impl Block {
+    fn note(&mut self, item: u32, place: usize) {
+        self.somewhere[item as usize] |= 1 << (place / 64);
+        self.bits[item as usize * self.words + place / 64] |= 1 << (place % 64);
+    }
+
+    fn forget(&mut self, item: u32) {
+        if std::mem::take(&mut self.somewhere[item as usize]) != 0 {
+            self.bits[item as usize * self.words..][..self.words].fill(0);
+        }
+    }
+
+    /// The words that have rows for all items.
+    fn words_with(&self, items: &[u32]) -> u64 {
+        let mut left = lowest(self.rows.div_ceil(64));
+        for &item in items {
+            left &= self.somewhere[item as usize];
+            if left == 0 {
+                break;
+            }
+        }
+        left
+    }
+
+    /// The rows of a word that have all items.
+    fn rows_with(&self, items: &[u32], word: usize) -> u64 {
+        let mut left = lowest(self.rows - 64 * word);
+        for &item in items {
+            left &= self.bits[item as usize * self.words + word];
+            if left == 0 {
+                break;
+            }
+        }
+        left
+    }
+}
+
+/// The lowest `count` bits, or all.
+fn lowest(count: usize) -> u64 {
+    if count < 64 { (1 << count) - 1 } else { u64::MAX }
+}
+
+/// The places of the bits that are set.
+fn places(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros() as usize;
+        bits &= bits.wrapping_sub(1);
+        (place < 64).then_some(place)
+    })
+}
+
+/// A record that is looked for.
+struct Sieve {
+    record: u32,
+    /// Its rarest items.
+    items: Box<[u32]>,
+    /// Rows found so far.
+    count: u32,
+}
+
+impl Sieve {
+    /// Counts the rows of a block that could be the record.
+    fn sift(&mut self, block: &Block, published: &Published<'_>, records: &Itemsets, first: u32) {
+        for word in places(block.words_with(&self.items)) {
+            for place in places(block.rows_with(&self.items, word)) {
+                let row = first + (64 * word + place) as u32;
+                let (base, distance) = (published.base.row(row), published.distance.row(row));
+                let threshold = published.threshold[row as usize];
+                self.count += u32::from(could_be(records.row(self.record), base, distance, threshold));
+            }
+        }
+    }
+}
+
+/// Whether a record differs from a base in at most `threshold` items, all of them in `distance`.
+fn could_be(record: &[u32], base: &[u32], distance: &[u32], threshold: u32) -> bool {
+    if record.len().abs_diff(base.len()) > threshold as usize {
+        return false;
+    }
+    let (mut i, mut j, mut free, mut flipped) = (0, 0, 0, 0);
+    while i < record.len() || j < base.len() {
+        let (own, other) = (record.get(i).unwrap_or(&u32::MAX), base.get(j).unwrap_or(&u32::MAX));
+        i += usize::from(own <= other);
+        j += usize::from(other <= own);
+        if own != other {
+            let item = own.min(other);
+            while distance.get(free).is_some_and(|other| other < item) {
+                free += 1;
+            }
+            flipped += 1;
+            if flipped > threshold || distance.get(free) != Some(item) {
+                return false;
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,278 @@
+//! Bit voting: what is published for a node is the majority of the records that it may stand for.
+//!
+//! Base: each item by the majority of the preimages. Distance: the items on which they disagree. Threshold: the
+//! largest number of items in which a preimage differs from the base. A tie at an item goes to the side that more than
+//! half of all records are on, so it tells nothing about the assignment that was chosen.
+//!
+//! Xue, Karras, Raïssi, Vaidya, Tan: "Anonymizing set-valued data by nonreciprocal recoding", KDD 2012, section 4.
+
+mod counted;
+mod ring;
+
+use rayon::prelude::*;
+
+use super::Itemsets;
+use super::rows::{check_permutation, copied};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::lists::Lists;
+
+/// Nodes or groups that make a part where every one is counted by itself.
+const UNITS: usize = 1 << 10;
+
+/// What is published for each node, by its record number, or in the rows that the caller gives to the nodes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Votes {
+    /// The items that most preimages hold.
+    pub base: Itemsets,
+    /// The items that some preimages hold and others do not.
+    pub distance: Itemsets,
+    /// Largest number of items in which a preimage differs from the base.
+    pub threshold: Vec<u32>,
+    /// Error rate of a record, expected over all its nodes, averaged over the records.
+    pub error: f64,
+}
+
+/// Votes over a ring: the node at position p of `order` stands for the records at positions p − k + 1 to p, cyclic.
+///
+/// From one position to the next one record enters and one leaves, and only their items are looked at. O(items + size
+/// of the result + k · n), in parallel.
+pub fn ring(sets: &Itemsets, order: &[u32], k: usize, rows: Option<&[u32]>, control: &Control) -> Result<Votes> {
+    check_permutation(order, sets.n(), "an order")?;
+    if k == 0 || k > sets.n() {
+        return Err(Error::Parameter(format!("k = {k}: give 1 to {} for as many records", sets.n())));
+    }
+    control.begin(order.len() as u64);
+    let majority = Majority::new(sets);
+    // Every part fills its window anew; eight windows keep that below an eighth of the work.
+    let part = (8 * k).clamp(1 << 11, 1 << 16).min(ring::longest_part(sets, k)?);
+    let parts = (0..order.len().div_ceil(part)).into_par_iter().map_init(
+        || ring::Window::new(sets, &majority, k),
+        |window, number| {
+            let nodes = number * part..((number + 1) * part).min(order.len());
+            window.vote(order, nodes, control)
+        },
+    );
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    let mut position = vec![0; order.len()];
+    for (place, &record) in (0..).zip(order) {
+        position[record as usize] = place;
+    }
+    gather(sets.n_items(), parts, part, position, rows, control)
+}
+
+/// Votes over groups: a node stands for all records of its group. O(items + size of the result), in parallel.
+pub fn groups(sets: &Itemsets, groups: &Lists, rows: Option<&[u32]>, control: &Control) -> Result<Votes> {
+    let group_of = group_of(sets.n(), groups)?;
+    control.begin(sets.n() as u64);
+    let majority = Majority::new(sets);
+    let parts = (0..groups.len().div_ceil(UNITS)).into_par_iter().map_init(
+        || counted::Ballot::new(sets, &majority),
+        |ballot, number| {
+            let mut part = Part::default();
+            for group in number * UNITS..((number + 1) * UNITS).min(groups.len()) {
+                let members = groups.of(group);
+                // All nodes of a group publish the same, so a member's error is the same wherever it goes.
+                part.error += ballot.vote(members, &mut part);
+                control.advance(members.len() as u64)?;
+            }
+            Ok(part)
+        },
+    );
+    gather(sets.n_items(), parts.collect::<Result<Vec<_>>>()?, UNITS, group_of, rows, control)
+}
+
+/// The group of each record; every record is in one.
+fn group_of(n: usize, groups: &Lists) -> Result<Vec<u32>> {
+    let wrong = || Error::Parameter(format!("groups have each of the {n} records once"));
+    let mut group_of = vec![u32::MAX; n];
+    for group in 0..groups.len() {
+        for &record in groups.of(group) {
+            match group_of.get_mut(record as usize) {
+                Some(known) if *known == u32::MAX => *known = group as u32,
+                _ => return Err(wrong()),
+            }
+        }
+    }
+    if groups.total() == n { Ok(group_of) } else { Err(wrong()) }
+}
+
+/// Votes over assignments: node v stands for every record i with `assignments[j][i] == v` for some j. The assignments
+/// are disjoint. O(m · items + size of the result), in parallel.
+pub fn assignments(
+    sets: &Itemsets,
+    assignments: &[Vec<u32>],
+    rows: Option<&[u32]>,
+    control: &Control,
+) -> Result<Votes> {
+    let (n, m) = (sets.n(), assignments.len());
+    if m == 0 {
+        return Err(Error::Parameter("at least one assignment is needed".to_owned()));
+    }
+    let mut preimages = vec![0; n * m];
+    for (j, assignment) in assignments.iter().enumerate() {
+        check_permutation(assignment, n, "an assignment")?;
+        control.check()?;
+        for (i, &node) in (0..).zip(assignment) {
+            preimages[node as usize * m + j] = i;
+        }
+    }
+    control.begin(n as u64);
+    let majority = Majority::new(sets);
+    let parts = preimages.par_chunks_mut(UNITS * m).map_init(
+        || counted::Ballot::new(sets, &majority),
+        |ballot, nodes| {
+            let mut part = Part::default();
+            for members in nodes.chunks_mut(m) {
+                members.sort_unstable();
+                if let Some([record, ..]) = members.windows(2).find(|pair| pair[0] == pair[1]) {
+                    let message = format!("assignments are disjoint; two of them send record {record} to one node");
+                    return Err(Error::Parameter(message));
+                }
+                part.error += ballot.vote(members, &mut part) / m as f64;
+            }
+            control.advance(nodes.len() as u64 / m as u64)?;
+            Ok(part)
+        },
+    );
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    gather(sets.n_items(), parts, UNITS, (0..n as u32).collect(), rows, control)
+}
+
+/// Mean over the records of the items in which record i differs from row `rows[i]` of `published`, by the size of the
+/// record, or 1 for an empty one. O(items of both), in parallel.
+pub fn error_rate(sets: &Itemsets, published: &Itemsets, rows: &[u32], control: &Control) -> Result<f64> {
+    if rows.len() != sets.n() || sets.n() == 0 || rows.iter().any(|&row| row as usize >= published.n()) {
+        return Err(Error::Parameter("one published row for each record, and one record at least".to_owned()));
+    }
+    control.begin(sets.n() as u64);
+    let sums = rows.par_chunks(UNITS).enumerate().map(|(part, rows)| {
+        let records = (part * UNITS) as u32..;
+        control.advance(rows.len() as u64)?;
+        Ok(records.zip(rows).map(|(i, &row)| flipped(sets.row(i), published.row(row))).sum::<f64>())
+    });
+    // Parts are added in their order, whoever was first.
+    Ok(sums.collect::<Result<Vec<f64>>>()?.iter().sum::<f64>() / sets.n() as f64)
+}
+
+/// Error weight of a record that is published as another row.
+fn flipped(record: &[u32], row: &[u32]) -> f64 {
+    let (mut i, mut shared) = (0, 0);
+    for &item in record {
+        while i < row.len() && row[i] < item {
+            i += 1;
+        }
+        shared += usize::from(row.get(i) == Some(&item));
+    }
+    (record.len() + row.len() - 2 * shared) as f64 / record.len().max(1) as f64
+}
+
+/// How an item is decided.
+struct Majority {
+    /// Items that more than half of all records hold.
+    usual: Vec<bool>,
+}
+
+impl Majority {
+    fn new(sets: &Itemsets) -> Self {
+        let n = sets.n() as u64;
+        Self { usual: sets.frequencies().into_iter().map(|count| 2 * u64::from(count) > n).collect() }
+    }
+
+    /// How many of `voters` have to hold `item` for it to be set.
+    #[inline]
+    fn need(&self, item: u32, voters: u32) -> u32 {
+        voters / 2 + 1 - u32::from(voters.is_multiple_of(2) && self.usual[item as usize])
+    }
+}
+
+/// Rows under construction.
+struct Rows {
+    starts: Vec<usize>,
+    items: Vec<u32>,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self { starts: vec![0], items: vec![] }
+    }
+}
+
+impl Rows {
+    /// Ends a row.
+    fn close(&mut self) {
+        self.starts.push(self.items.len());
+    }
+
+    /// Appends the last row once more, with some items put in that it lacks, or taken out that it has.
+    fn push_changed(&mut self, changes: &[u32]) {
+        let end = self.items.len();
+        let mut from = self.starts[self.starts.len() - 2];
+        for &item in changes {
+            let place = from + self.items[from..end].partition_point(|&other| other < item);
+            self.items.extend_from_within(from..place);
+            from = place;
+            if place < end && self.items[place] == item {
+                from += 1;
+            } else {
+                self.items.push(item);
+            }
+        }
+        self.items.extend_from_within(from..end);
+        self.close();
+    }
+
+    fn row(&self, i: usize) -> &[u32] {
+        &self.items[self.starts[i]..self.starts[i + 1]]
+    }
+}
+
+/// The votes of some positions, groups or nodes in turn, and the sum of the expected errors at them.
+#[derive(Default)]
+struct Part {
+    base: Rows,
+    distance: Rows,
+    threshold: Vec<u32>,
+    error: f64,
+}
+
+/// Brings the votes of parts of `size` units each to their rows; `unit[v]` is where the vote of record v stands, and
+/// `rows[v]` is its row, if not v.
+fn gather(
+    n_items: u32,
+    mut parts: Vec<Part>,
+    size: usize,
+    mut unit: Vec<u32>,
+    rows: Option<&[u32]>,
+    control: &Control,
+) -> Result<Votes> {
+    if let Some(rows) = rows {
+        check_permutation(rows, unit.len(), "a list of rows")?;
+        let by_record = unit.clone();
+        for (&row, by_record) in rows.iter().zip(by_record) {
+            unit[row as usize] = by_record;
+        }
+    }
+    let place = |v: usize| (unit[v] as usize / size, unit[v] as usize % size);
+    // Parts are added in their order, whoever was first.
+    let error = parts.iter().map(|part| part.error).sum::<f64>() / unit.len().max(1) as f64;
+    let row = |v, rows: fn(&Part) -> &Rows| {
+        let (part, i) = place(v);
+        rows(&parts[part]).row(i)
+    };
+    let base = copied(n_items, unit.len(), |v| row(v, |part| &part.base), control)?;
+    // Room for the other copy.
+    for part in &mut parts {
+        part.base = Rows::default();
+    }
+    let row = |v| {
+        let (part, i) = place(v);
+        parts[part].distance.row(i)
+    };
+    let distance = copied(n_items, unit.len(), row, control)?;
+    let threshold = (0..unit.len()).map(|v| {
+        let (part, i) = place(v);
+        parts[part].threshold[i]
+    });
+    Ok(Votes { base, distance, threshold: threshold.collect(), error })
+}

@@ -1,0 +1,248 @@
+//! Set-valued records by number; names of items stay on the Python side.
+
+use nominym_core::itemsets::compatible::{self, Published};
+use nominym_core::itemsets::vote::{self, Votes};
+use nominym_core::itemsets::{Itemsets, query, rows, text};
+use nominym_core::lists::Lists;
+use nominym_core::rng::Streams;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::control::run;
+use crate::error::{exception, raise};
+
+type Column<'py, T> = Bound<'py, PyArray1<T>>;
+type Numbers<'py> = PyReadonlyArray1<'py, u32>;
+
+/// Records that are sets of items. Items are numbers; the records cannot be changed.
+#[pyclass(frozen, module = "nominym._core")]
+pub struct Sets {
+    core: Itemsets,
+}
+
+impl Sets {
+    /// The records, for the functions of other modules.
+    pub fn core(&self) -> &Itemsets {
+        &self.core
+    }
+}
+
+/// The records, or the first row that holds an item twice, and that item.
+#[derive(IntoPyObject)]
+pub enum Made {
+    Sets(Sets),
+    Repeat((usize, u32)),
+}
+
+#[pymethods]
+impl Sets {
+    /// Rows in any order of items: row i is `items[starts[i]:starts[i + 1]]`.
+    #[staticmethod]
+    fn make(py: Python<'_>, n_items: u32, starts: PyReadonlyArray1<'_, u64>, items: Numbers<'_>) -> PyResult<Made> {
+        let (starts, items) = (starts.as_slice()?, items.as_slice()?);
+        run(py, None, |control| {
+            let starts: Vec<usize> = starts.iter().map(|&start| start as usize).collect();
+            let mut items = items.to_vec();
+            if let Some(repeat) = rows::sort(&starts, &mut items, control)? {
+                return Ok(Made::Repeat(repeat));
+            }
+            Ok(Made::Sets(Self { core: Itemsets::new(n_items, starts, items)? }))
+        })
+    }
+
+    /// Rows from text, one a line, and the item numbers that occur in it.
+    #[staticmethod]
+    #[pyo3(signature = (data, progress=None))]
+    fn parse<'py>(
+        py: Python<'py>,
+        data: &Bound<'py, PyBytes>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Self, Column<'py, u32>)> {
+        let data = data.as_bytes();
+        let (core, ids) = run(py, progress, |control| text::parse(data, control))?;
+        Ok((Self { core }, ids.into_pyarray(py)))
+    }
+
+    fn __len__(&self) -> usize {
+        self.core.n()
+    }
+
+    #[getter]
+    fn n_items(&self) -> u32 {
+        self.core.n_items()
+    }
+
+    /// The items of one record.
+    fn row<'py>(&self, py: Python<'py>, i: u32) -> PyResult<Column<'py, u32>> {
+        if i as usize >= self.core.n() {
+            return Err(raise("ParameterError", &format!("no record {i}: there are {}", self.core.n()), vec![]));
+        }
+        Ok(PyArray1::from_slice(py, self.core.row(i)))
+    }
+
+    /// Where rows begin, and the end of the last.
+    fn starts<'py>(&self, py: Python<'py>) -> Column<'py, u64> {
+        self.core.starts().iter().map(|&start| start as u64).collect::<Vec<_>>().into_pyarray(py)
+    }
+
+    /// The items of all rows.
+    fn items<'py>(&self, py: Python<'py>) -> Column<'py, u32> {
+        PyArray1::from_slice(py, self.core.items())
+    }
+
+    /// How many records hold each item.
+    fn frequencies<'py>(&self, py: Python<'py>) -> Column<'py, u32> {
+        self.core.frequencies().into_pyarray(py)
+    }
+
+    fn equals(&self, other: &Self) -> bool {
+        self.core == other.core
+    }
+
+    /// The records with these numbers, in this order.
+    fn select(&self, py: Python<'_>, rows: Numbers<'_>) -> PyResult<Self> {
+        let rows = rows.as_slice()?;
+        Ok(Self { core: run(py, None, |control| self.core.select(rows, control))? })
+    }
+
+    /// The lines of rows from `first` up to `end`; with distance and threshold, those of a release.
+    #[pyo3(signature = (names, first, end, distance=None, threshold=None, labels=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn write<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+        first: u32,
+        end: u32,
+        distance: Option<&Self>,
+        threshold: Option<Numbers<'py>>,
+        labels: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let threshold = threshold.as_ref().map(|t| t.as_slice()).transpose()?;
+        let margin = distance.zip(threshold).map(|(distance, threshold)| text::Margin {
+            distance: &distance.core,
+            threshold,
+            labels: labels.as_deref(),
+        });
+        let lines = text::write(&self.core, &names, margin.as_ref(), first..end).map_err(|e| exception(&e))?;
+        Ok(PyBytes::new(py, &lines))
+    }
+}
+
+/// Base, distance and threshold of each node, in the rows given to the nodes, and the expected error rate.
+type Voted<'py> = (Sets, Sets, Column<'py, u32>, f64);
+
+fn voted(py: Python<'_>, votes: Votes) -> Voted<'_> {
+    (Sets { core: votes.base }, Sets { core: votes.distance }, votes.threshold.into_pyarray(py), votes.error)
+}
+
+/// Votes over a ring of `k` along an order.
+#[pyfunction]
+#[pyo3(signature = (sets, order, k, rows, progress=None))]
+pub fn vote_ring<'py>(
+    py: Python<'py>,
+    sets: &Sets,
+    order: Numbers<'py>,
+    k: usize,
+    rows: Numbers<'py>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Voted<'py>> {
+    let (order, rows) = (order.as_slice()?, rows.as_slice()?);
+    Ok(voted(py, run(py, progress, |control| vote::ring(&sets.core, order, k, Some(rows), control))?))
+}
+
+/// Votes over groups, given as the group number of each record.
+#[pyfunction]
+#[pyo3(signature = (sets, group_of, rows, progress=None))]
+pub fn vote_groups<'py>(
+    py: Python<'py>,
+    sets: &Sets,
+    group_of: Numbers<'py>,
+    rows: Numbers<'py>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Voted<'py>> {
+    let (group_of, rows) = (group_of.as_slice()?, rows.as_slice()?);
+    let count = group_of.iter().max().map_or(0, |&last| last as usize + 1);
+    if count > group_of.len() {
+        let message = format!("group {}, but there are {} records", count - 1, group_of.len());
+        return Err(raise("ParameterError", &message, vec![]));
+    }
+    let votes = run(py, progress, |control| {
+        let groups = Lists::group(count, group_of.iter().copied().zip(0..));
+        vote::groups(&sets.core, &groups, Some(rows), control)
+    })?;
+    Ok(voted(py, votes))
+}
+
+/// Votes over disjoint assignments, one a row.
+#[pyfunction]
+#[pyo3(signature = (sets, assignments, rows, progress=None))]
+pub fn vote_assignments<'py>(
+    py: Python<'py>,
+    sets: &Sets,
+    assignments: PyReadonlyArray2<'py, u32>,
+    rows: Numbers<'py>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Voted<'py>> {
+    let rows = rows.as_slice()?;
+    let assignments: Vec<Vec<u32>> = assignments.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
+    Ok(voted(py, run(py, progress, |control| vote::assignments(&sets.core, &assignments, Some(rows), control))?))
+}
+
+/// Mean share of items in which record i differs from the published row `rows[i]`.
+#[pyfunction]
+#[pyo3(signature = (sets, published, rows, progress=None))]
+pub fn error_rate<'py>(
+    py: Python<'py>,
+    sets: &Sets,
+    published: &Sets,
+    rows: Numbers<'py>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<f64> {
+    let rows = rows.as_slice()?;
+    run(py, progress, |control| vote::error_rate(&sets.core, &published.core, rows, control))
+}
+
+/// Random sets of `size` items, to ask for.
+#[pyfunction]
+pub fn draw_queries(n_items: u32, size: u32, queries: u32, seed: Option<u64>) -> PyResult<Sets> {
+    let drawn = Streams::new(seed).and_then(|streams| query::draw(n_items, size, queries, &streams));
+    Ok(Sets { core: drawn.map_err(|e| exception(&e))? })
+}
+
+/// How many records hold all items of each query, or none of them.
+#[pyfunction]
+#[pyo3(signature = (sets, queries, absent, progress=None))]
+pub fn count_queries<'py>(
+    py: Python<'py>,
+    sets: &Sets,
+    queries: &Sets,
+    absent: bool,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Column<'py, u64>> {
+    let counts = run(py, progress, |control| query::count(&sets.core, &queries.core, absent, control))?;
+    Ok(counts.into_pyarray(py))
+}
+
+/// For each record, the number of published rows that it could be.
+#[pyfunction]
+#[pyo3(signature = (base, distance, threshold, records, progress=None))]
+pub fn count_compatible<'py>(
+    py: Python<'py>,
+    base: &Sets,
+    distance: &Sets,
+    threshold: Numbers<'py>,
+    records: &Sets,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Column<'py, u32>> {
+    let published = Published { base: &base.core, distance: &distance.core, threshold: threshold.as_slice()? };
+    let counts = run(py, progress, |control| compatible::count(&published, &records.core, control))?;
+    Ok(counts.into_pyarray(py))
+}
+
+/// A random order of rows.
+#[pyfunction]
+pub fn shuffle_rows(py: Python<'_>, n: u32, seed: Option<u64>) -> PyResult<Column<'_, u32>> {
+    Ok(run(py, None, |_| Ok(rows::shuffled(n, &Streams::new(seed)?)))?.into_pyarray(py))
+}
