@@ -53,28 +53,22 @@ const STEPS: u32 = 1 << 16;
 const NONE: u32 = u32::MAX;
 
 /// A bipartite graph from n records to n published forms, in which every record and every form has m edges, none twice.
+///
+/// Inside, records are nodes numbered along an order: neighbours in the graph are then mostly neighbours in memory.
 #[derive(Debug, Clone)]
 pub struct Graph {
-    n: usize,
+    order: Vec<u32>,
     m: usize,
-    shape: Shape,
-}
-
-#[derive(Debug, Clone)]
-enum Shape {
-    /// Records in a circle: each is matched with itself and those that follow.
-    Ring(Vec<u32>),
-    /// The forms of each record, record after record.
-    Listed(Vec<u32>),
+    /// The edges node after node, or nothing for a ring.
+    listed: Option<Vec<u32>>,
 }
 
 impl Graph {
     /// The ring of `k` on an order: the record at position p is matched with those at positions p, p+1, …, p+k−1, in a circle. O(n).
     pub fn ring(order: Vec<u32>, k: usize) -> Result<Self> {
-        let n = order.len();
-        positions(&order, n)?;
-        check_degree(n, k)?;
-        Ok(Self { n, m: k, shape: Shape::Ring(order) })
+        positions(&order, order.len())?;
+        check_degree(order.len(), k)?;
+        Ok(Self { order, m: k, listed: None })
     }
 
     /// A graph given by the forms of each record: those of record i are `targets[i·m..(i+1)·m]`. O(n·m).
@@ -85,41 +79,46 @@ impl Graph {
         if n * m != targets.len() {
             return Err(message(&format!("{} edges are no multiple of {m}", targets.len())));
         }
+        if targets.len() >= u32::MAX as usize {
+            return Err(Error::Memory(targets.len()));
+        }
         let mut degrees = vec![0u32; n];
         let mut seen = vec![NONE; n];
-        for (record, forms) in targets.chunks_exact(m).enumerate() {
+        for (record, forms) in (0u32..).zip(targets.chunks_exact(m)) {
             for &form in forms {
                 let Some(degree) = degrees.get_mut(form as usize) else {
-                    return Err(message(&format!("record {record} is matched with {form} of {n}")));
+                    return Err(message(&format!("a record is matched with {form}, and there are {n}")));
                 };
                 *degree += 1;
-                if std::mem::replace(&mut seen[form as usize], record as u32) == record as u32 {
-                    return Err(message(&format!("record {record} is matched with {form} twice")));
+                if std::mem::replace(&mut seen[form as usize], record) == record {
+                    return Err(message("a record is matched with the same form twice"));
                 }
             }
         }
-        match degrees.iter().position(|&degree| degree as usize != m) {
-            Some(form) => Err(message(&format!("{} records are matched with {form}", degrees[form]))),
-            None => Ok(Self { n, m, shape: Shape::Listed(targets) }),
+        if degrees.iter().any(|&degree| degree as usize != m) {
+            return Err(message("forms are matched with more or fewer records"));
         }
+        Ok(Self { order: (0..n as u32).collect(), m, listed: Some(targets) })
     }
 
-    /// The union of disjoint assignments. O(n·m).
-    pub fn union(assignments: &[Vec<u32>]) -> Result<Self> {
-        let (n, m) = (assignments.first().map_or(0, Vec::len), assignments.len());
-        if assignments.iter().any(|assignment| assignment.len() != n) {
-            return Err(Error::Parameter("assignments of one length are needed".to_owned()));
+    /// The union of disjoint assignments, with nodes along an order. O(n·m).
+    pub fn union(assignments: &[Vec<u32>], order: Vec<u32>) -> Result<Self> {
+        let (n, m) = (order.len(), assignments.len());
+        let positions = positions(&order, n)?;
+        let outside = |assignment: &Vec<u32>| assignment.len() != n || assignment.iter().any(|&form| form as usize >= n);
+        if assignments.iter().any(outside) {
+            return Err(Error::Parameter(format!("assignments of {n} records are needed")));
         }
         let mut targets = edges(n, m)?;
-        for i in 0..n {
-            targets.extend(assignments.iter().map(|assignment| assignment[i]));
+        for &record in &order {
+            targets.extend(assignments.iter().map(|assignment| positions[assignment[record as usize] as usize]));
         }
-        Self::regular(m, targets)
+        Ok(Self { order, ..Self::regular(m, targets)? })
     }
 
     /// Number of records.
     pub fn n(&self) -> usize {
-        self.n
+        self.order.len()
     }
 
     /// Edges of each record.
@@ -127,32 +126,27 @@ impl Graph {
         self.m
     }
 
-    /// The edges node by node. Nodes of a ring are positions in its order, so that neighbours are near in memory.
+    /// The edges node after node.
     fn targets(&self) -> Result<Vec<u32>> {
-        let mut targets = edges(self.n, self.m)?;
-        match &self.shape {
-            Shape::Ring(_) => {
-                for node in 0..self.n {
-                    targets.extend((node..node + self.m).map(|next| (next % self.n) as u32));
-                }
+        let n = self.n();
+        let mut targets = edges(n, self.m)?;
+        if let Some(listed) = &self.listed {
+            targets.extend_from_slice(listed);
+        } else {
+            for node in 0..n {
+                targets.extend((node..node + self.m).map(|next| if next < n { next } else { next - n } as u32));
             }
-            Shape::Listed(listed) => targets.extend_from_slice(listed),
         }
         Ok(targets)
     }
 
     /// An assignment of nodes as one of records.
     fn publish(&self, matched: impl Iterator<Item = u32>) -> Vec<u32> {
-        match &self.shape {
-            Shape::Listed(_) => matched.collect(),
-            Shape::Ring(order) => {
-                let mut assignment = vec![0; self.n];
-                for (&record, node) in order.iter().zip(matched) {
-                    assignment[record as usize] = order[node as usize];
-                }
-                assignment
-            }
+        let mut assignment = vec![0; self.n()];
+        for (&record, node) in self.order.iter().zip(matched) {
+            assignment[record as usize] = self.order[node as usize];
         }
+        assignment
     }
 
     /// The assignments that a method left in the columns of its edges, the first in the last column.
@@ -225,7 +219,7 @@ fn check_degree(n: usize, m: usize) -> Result<()> {
 pub(super) fn edges(n: usize, m: usize) -> Result<Vec<u32>> {
     let count = n.saturating_mul(m);
     let mut room = Vec::new();
-    if count > u32::MAX as usize || room.try_reserve_exact(count).is_err() {
+    if count >= u32::MAX as usize || room.try_reserve_exact(count).is_err() {
         return Err(Error::Memory(count));
     }
     Ok(room)

@@ -58,36 +58,31 @@ struct Circuits {
 }
 
 impl Circuits {
-    /// Pairs the edges of each node at random, on both sides.
+    /// Pairs the edges of each node: at random on the left; on the right in the order in which they come, so that circuits wander
+    /// slowly and memory is read where it was read before.
     fn new(mut targets: Vec<u32>, degree: usize, pairing: u32, streams: &Streams, control: &Control) -> Result<Self> {
         let n = targets.len() / degree;
-        let shuffle = |places: &mut [u32], side: u32| {
-            places.par_chunks_mut(BLOCK * degree).enumerate().try_for_each(|(block, places)| {
-                // There are fewer than 2^20 blocks, and degrees are odd fewer than 32 times.
-                let generator = 1 + (((2 * pairing + side) << 20) | block as u32);
-                let mut rng = streams.generator(SPLIT, generator);
-                places.chunks_exact_mut(degree).for_each(|row| row.shuffle(&mut rng));
-                control.check()
-            })
-        };
-        shuffle(&mut targets, 0)?;
+        targets.par_chunks_mut(BLOCK * degree).enumerate().try_for_each(|(block, targets)| {
+            // There are at most 2^20 blocks, and degrees are odd at most 32 times.
+            let mut rng = streams.generator(SPLIT, 1 + ((pairing << 21) | block as u32));
+            targets.chunks_exact_mut(degree).for_each(|row| row.shuffle(&mut rng));
+            control.check()
+        })?;
         let mut left = edges(n, degree)?;
         left.resize(targets.len(), 0);
         let mut next: Vec<u32> = (0..n).map(|target| (target * degree) as u32).collect();
-        for (edge, &target) in targets.iter().enumerate() {
-            left[next[target as usize] as usize] = edge as u32;
-            next[target as usize] += 1;
+        for (edge, target) in targets.iter_mut().enumerate() {
+            let place = &mut next[*target as usize];
+            left[*place as usize] = edge as u32;
+            *target = *place;
+            *place += 1;
         }
         control.check()?;
-        shuffle(&mut left, 1)?;
-        for (place, &edge) in left.iter().enumerate() {
-            targets[edge as usize] = place as u32;
-        }
         Ok(Self { right: targets, left })
     }
 
     /// Keeps every second edge of each circuit. Of each pair, on the left and on the right, one edge is left; its place is that
-    /// of the pair, so that the edges of a node are still in random order, and the new pairs as random as the old.
+    /// of the pair. So the edges of a node on the left are still in random order, and the new pairs as random as the old.
     fn halve(&mut self, mut coin: impl FnMut() -> bool, control: &Control) -> Result<()> {
         let half = self.right.len() / 2;
         let mut kept = vec![NOT_YET; half];
