@@ -2,7 +2,10 @@
 //!
 //! Xue, Karras, Raïssi, Vaidya, Tan: "Anonymizing set-valued data by nonreciprocal recoding", KDD 2012.
 
+pub mod assign;
+pub mod cahd;
 pub mod compatible;
+pub mod diverse;
 pub mod query;
 pub mod rows;
 pub mod text;

@@ -1,0 +1,122 @@
+//! One assignment by halving the graph.
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use super::augment::match_all;
+use super::{BLOCK, Graph, SPLIT, Watch, edges};
+use crate::control::Control;
+use crate::error::Result;
+use crate::rng::Streams;
+
+/// Extracts one assignment, in which each edge of the graph is with probability exactly 1/m. O(n·m), and O(n·log n) expected
+/// for each odd degree above 1 on the way.
+///
+/// At an even degree the edges fall into circuits, and every second edge of each circuit is kept, the odd or the even ones by the
+/// toss of a coin: half the degree, and each edge with probability 1/2. At an odd degree d a perfect matching is found by random
+/// walks. With probability 1/d it is the answer, otherwise it is taken away: whatever the law of the matching, if an edge is in it
+/// with probability q, it is in the answer with probability q/d + (1−q)·(1−1/d)·1/(d−1) = 1/d. (Euler splitting goes back to
+/// Gabow 1976, random walks to Goel, Kapralov, Khanna 2010.)
+pub fn split(graph: &Graph, streams: &Streams, control: &Control) -> Result<Vec<u32>> {
+    let (n, mut degree) = (graph.n(), graph.m());
+    let mut targets = graph.targets()?;
+    control.begin(targets.len() as u64);
+    let mut rng = streams.generator(SPLIT, 0);
+    let mut pairings = 0;
+    loop {
+        if degree % 2 == 1 {
+            if degree > 1 {
+                match_all(&mut targets, degree, degree, &mut rng, control)?;
+            }
+            if rng.random_range(0..degree) == 0 {
+                return Ok(graph.publish(targets.iter().skip(degree - 1).step_by(degree).copied()));
+            }
+            let mut column = 0..targets.len();
+            targets.retain(|_| column.next().is_some_and(|edge| edge % degree != degree - 1));
+            degree -= 1;
+            control.advance(n as u64)?;
+        }
+        let mut circuits = Circuits::new(targets, degree, pairings, streams, control)?;
+        pairings += 1;
+        while degree % 2 == 0 {
+            circuits.halve(|| rng.random(), control)?;
+            degree /= 2;
+            control.advance((n * degree) as u64)?;
+        }
+        targets = circuits.into_targets(degree);
+    }
+}
+
+/// The edges with both of their ends. Edges 2i and 2i+1 on the left are of one node and follow each other on a circuit; so do
+/// those on the right.
+struct Circuits {
+    /// The place on the right of each edge on the left: of a target t and a degree d, one of t·d..(t+1)·d.
+    right: Vec<u32>,
+    /// The place on the left of each edge on the right.
+    left: Vec<u32>,
+}
+
+impl Circuits {
+    /// Pairs the edges of each node: at random on the left; on the right in the order in which they come, so that circuits wander
+    /// slowly and memory is read where it was read before.
+    fn new(mut targets: Vec<u32>, degree: usize, pairing: u32, streams: &Streams, control: &Control) -> Result<Self> {
+        let n = targets.len() / degree;
+        targets.par_chunks_mut(BLOCK * degree).enumerate().try_for_each(|(block, targets)| {
+            // There are at most 2^20 blocks, and degrees are odd at most 32 times.
+            let mut rng = streams.generator(SPLIT, 1 + ((pairing << 21) | block as u32));
+            targets.chunks_exact_mut(degree).for_each(|row| row.shuffle(&mut rng));
+            control.check()
+        })?;
+        let mut left = edges(n, degree)?;
+        left.resize(targets.len(), 0);
+        let mut next: Vec<u32> = (0..n).map(|target| (target * degree) as u32).collect();
+        for (edge, target) in targets.iter_mut().enumerate() {
+            let place = &mut next[*target as usize];
+            left[*place as usize] = edge as u32;
+            *target = *place;
+            *place += 1;
+        }
+        control.check()?;
+        Ok(Self { right: targets, left })
+    }
+
+    /// Keeps every second edge of each circuit. Of each pair, on the left and on the right, one edge is left; its place is that
+    /// of the pair. So the edges of a node on the left are still in random order, and the new pairs as random as the old.
+    fn halve(&mut self, mut coin: impl FnMut() -> bool, control: &Control) -> Result<()> {
+        let half = self.right.len() / 2;
+        let mut kept = vec![NOT_YET; half];
+        let mut watch = Watch::new(control);
+        for start in 0..half {
+            if kept[start] != NOT_YET {
+                continue;
+            }
+            let back = u32::from(coin());
+            let mut edge = 2 * start as u32;
+            while kept[edge as usize / 2] == NOT_YET {
+                watch.step()?;
+                kept[edge as usize / 2] = ((edge ^ back) & 1) as u8;
+                let place = self.right[edge as usize];
+                edge = self.left[(place ^ 1) as usize] ^ 1;
+            }
+        }
+        for (pair, &kept) in kept.iter().enumerate() {
+            self.right[pair] = self.right[2 * pair + kept as usize] / 2;
+        }
+        self.right.truncate(half);
+        self.left.truncate(half);
+        for (edge, &place) in self.right.iter().enumerate() {
+            self.left[place as usize] = edge as u32;
+        }
+        control.check()
+    }
+
+    fn into_targets(self, degree: usize) -> Vec<u32> {
+        let mut targets = self.right;
+        targets.iter_mut().for_each(|place| *place /= degree as u32);
+        targets
+    }
+}
+
+/// Of a pair of edges, neither was come by yet.
+const NOT_YET: u8 = 2;
