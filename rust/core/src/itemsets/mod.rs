@@ -2,6 +2,8 @@
 //!
 //! Xue, Karras, Raïssi, Vaidya, Tan: "Anonymizing set-valued data by nonreciprocal recoding", KDD 2012.
 
+pub mod groups;
+
 use crate::error::{Error, Result};
 
 /// Records that are sets of items, row after row in two flat arrays. Items are numbers below `n_items`; their
