@@ -6,6 +6,7 @@ pub mod assign;
 pub mod cahd;
 pub mod compatible;
 pub mod diverse;
+pub mod groups;
 pub mod query;
 pub mod rows;
 pub mod text;
