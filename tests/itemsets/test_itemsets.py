@@ -302,8 +302,7 @@ def test_mistakes_in_matrices_are_named() -> None:
 
 def test_ten_million_items_need_no_bitmaps() -> None:
     sets = Itemsets.from_lists([[0, 9_999_999]] * 1000, items=range(10_000_000))
-    assert sets.n_items == 10_000_000
-    assert sets[999] == [0, 9_999_999]
+    assert (sets.n_items, sets[999]) == (10_000_000, [0, 9_999_999])
     assert Itemsets.from_lists([[0, 9_999_999]]).n_items == 2
 
 

@@ -20,7 +20,6 @@ from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import DataError, FormatError, NominymError, ParameterError
 from nominym.itemsets import columns, names
-from nominym.itemsets.metrics import over_both
 from nominym.itemsets.release import Release, public
 from nominym.itemsets.sets import Itemsets
 from nominym.taxonomy.read.files import StrPath, at_line, draft_of, read_bytes, write_atomic
@@ -221,6 +220,6 @@ def _release(
     params: dict[str, Any],
     summary: dict[str, Any],
 ) -> Release:
-    base, distance = over_both(base, distance)
-    ordered = names.sorted_names(base.names)
+    known = [sets.names for sets in (base, distance) if sets.n_items] or [base.names]
+    ordered = names.sorted_names(pa.concat_arrays(known))
     return Release(base.over(ordered), distance.over(ordered), threshold, labels, params, summary)

@@ -31,7 +31,7 @@ class Graph(Protocol):
         """The smallest number of nodes that a record matches."""
 
     def vote(self, sets: _core.Sets, rows: NDArray[np.uint32], report: Report) -> Voted:
-        """Give base, distance and threshold of each node, in the rows given to the nodes, and the expected error rate."""
+        """Give base, distance and threshold, each node in the row given to it, and the expected error rate."""
 
     def matches(self, i: int) -> NDArray[np.uint32]:
         """Give the nodes that record ``i`` may be."""

@@ -26,8 +26,8 @@ const SIEVE: usize = 16;
 /// Published rows that are sifted together, in words of bits: as many as a word has bits.
 const LARGEST: usize = 64;
 
-/// Words that the bitmaps of one block may take.
-const WORDS: usize = 1 << 22;
+/// Words that the bitmaps of one block may take; those of items that do not occur are never touched.
+const WORDS: usize = 1 << 25;
 
 /// Records that one thread takes at a time.
 const RECORDS: usize = 1 << 10;
@@ -37,8 +37,8 @@ const RECORDS: usize = 1 << 10;
 /// A row that could be a record has all its items, in the base or in the distance bitmap; few rows have its rarest
 /// ones. Rows are taken in blocks of 64 words of 64 rows, as one bitmap for each item over the words that have it and one
 /// over the rows; a record's bitmaps are intersected, the rarest item first, until none is left, and what is left is
-/// compared item by item. Equal records are asked for once. O(n / 4096 · records) words where few rows are left; in
-/// parallel.
+/// compared item by item. Rows with the same rare items are neighbours, and equal records are asked for once.
+/// O(n / 4096 · records) words where few rows are left; in parallel.
 pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -> Result<Vec<u32>> {
     let (n, n_items) = (published.base.n(), published.base.n_items());
     if (published.distance.n(), published.threshold.len()) != (n, n)
@@ -51,6 +51,7 @@ pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -
     for (count, more) in rows_with.iter_mut().zip(published.distance.frequencies()) {
         *count = count.saturating_add(more);
     }
+    let order = neighbours(published.base, &rows_with);
     // Records with an item that no row has are nobody; the others are sifted by their rarest items.
     let sieves = distinct.par_iter().map(|&record| {
         let mut items = records.row(record).to_vec();
@@ -66,20 +67,19 @@ pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -
     control.begin(n as u64);
     let mut block =
         Block { words, rows: 0, somewhere: vec![0; n_items as usize], bits: vec![0; words * n_items as usize] };
-    for first in (0..n).step_by(64 * words) {
-        let rows = first as u32..(first + 64 * words).min(n) as u32;
+    for rows in order.chunks(64 * words) {
         block.rows = rows.len();
         let items = |row| published.base.row(row).iter().chain(published.distance.row(row));
-        for (place, row) in rows.clone().enumerate() {
+        for (place, &row) in rows.iter().enumerate() {
             items(row).for_each(|&item| block.note(item, place));
         }
         sieves.par_chunks_mut(RECORDS).try_for_each(|sieves| {
             for sieve in sieves {
-                sieve.sift(&block, published, records, first as u32);
+                sieve.sift(&block, published, records, rows);
             }
             control.check()
         })?;
-        for row in rows.clone() {
+        for &row in rows {
             items(row).for_each(|&item| block.forget(item));
         }
         control.advance(rows.len() as u64)?;
@@ -89,6 +89,24 @@ pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -
         counts[sieve.record as usize] = sieve.count;
     }
     Ok(kind.into_iter().map(|first| counts[first as usize]).collect())
+}
+
+/// The rows by the rarest items of their bases.
+fn neighbours(base: &Itemsets, rows_with: &[u32]) -> Vec<u32> {
+    let keys = (0..base.n() as u32).into_par_iter().map(|row| {
+        let mut rarest = [(u32::MAX, 0); 4];
+        for &item in base.row(row) {
+            let last = rarest.len() - 1;
+            if (rows_with[item as usize], item) < rarest[last] {
+                rarest[last] = (rows_with[item as usize], item);
+                rarest.sort_unstable();
+            }
+        }
+        (rarest, row)
+    });
+    let mut keys: Vec<_> = keys.collect();
+    keys.par_sort_unstable();
+    keys.into_iter().map(|(_, row)| row).collect()
 }
 
 /// The first of each kind of equal records, and for each record the first of its kind.
@@ -180,10 +198,10 @@ struct Sieve {
 
 impl Sieve {
     /// Counts the rows of a block that could be the record.
-    fn sift(&mut self, block: &Block, published: &Published<'_>, records: &Itemsets, first: u32) {
+    fn sift(&mut self, block: &Block, published: &Published<'_>, records: &Itemsets, rows: &[u32]) {
         for word in places(block.words_with(&self.items)) {
             for place in places(block.rows_with(&self.items, word)) {
-                let row = first + (64 * word + place) as u32;
+                let row = rows[64 * word + place];
                 let (base, distance) = (published.base.row(row), published.distance.row(row));
                 let threshold = published.threshold[row as usize];
                 self.count += u32::from(could_be(records.row(self.record), base, distance, threshold));
