@@ -10,31 +10,40 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
 
-/// Candidates for each place in a group, as its authors choose it.
-const ALPHA: usize = 3;
-
-/// Groups of at least `l` records, all with different labels, along an order. O(n·log(labels) + n·l), and about 3·n distances.
+/// Groups of at least `l` records, all with different labels, along an order. O(n·(alpha·log(labels) + l)), and alpha·n
+/// distances.
 ///
 /// CAHD of Ghinita, Tao, Kalnis: "On the anonymization of sparse high-dimensional data", ICDE 2008, for records that all have a
 /// label. The first record left of the order is joined by those nearest to it among the first of the order that may: of each other
-/// label the first left, of 3·l labels.
+/// label the first left, `alpha` of them for each place. With an `alpha` of 1 the order alone decides.
 ///
 /// Where each label is on at most n/l records, this always ends. There are g = ⌊n/l⌋ groups, larger ones first, of ⌈n/g⌉ or ⌊n/g⌋ records.
 /// A label left on as many records as there are groups to come must be in each of them, and is taken first. With r groups to
 /// come, s records left and each label on at most r of them: no more than s/r labels are on r records, so that they fit into
 /// the group, which has ⌈s/r⌉ places; and there are at least s/r labels, enough to fill it. Afterwards each label is on at most
 /// r−1 records.
-pub fn cahd(sets: &Itemsets, order: &[u32], labels: &[u32], l: usize, control: &Control) -> Result<Lists> {
+pub fn cahd(
+    sets: &Itemsets,
+    order: &[u32],
+    labels: &[u32],
+    l: usize,
+    alpha: usize,
+    control: &Control,
+) -> Result<Lists> {
     positions(order, sets.n())?;
+    if alpha == 0 {
+        return Err(Error::Parameter("at least one candidate for each place is needed".to_owned()));
+    }
     let labels = Labels::new(order, labels, l)?;
     let n = order.len();
     control.begin(n as u64);
     let mut queues = Queues::new(&labels, n / l);
     let mut groups = Lists::builder(n / l, n);
     let mut left = n;
+    let distance = |a: u32, b: u32| sets.hamming(order[a as usize], order[b as usize]);
     for to_come in (1..=n / l).rev() {
         let size = left.div_ceil(to_come);
-        let group = queues.group(size, to_come, |a, b| sets.hamming(order[a as usize], order[b as usize]));
+        let group = queues.group(size, to_come, size.saturating_mul(alpha), distance);
         groups.push(group.into_iter().map(|position| order[position as usize]));
         left -= size;
         control.advance(size as u64)?;
@@ -88,7 +97,13 @@ impl Queues {
     }
 
     /// Takes the next group from the queues.
-    fn group(&mut self, size: usize, to_come: usize, distance: impl Fn(u32, u32) -> u32) -> Vec<u32> {
+    fn group(
+        &mut self,
+        size: usize,
+        to_come: usize,
+        candidates: usize,
+        distance: impl Fn(u32, u32) -> u32,
+    ) -> Vec<u32> {
         for label in std::mem::take(&mut self.by_count[to_come]) {
             let count = self.positions[label as usize].len();
             if count == to_come {
@@ -100,7 +115,7 @@ impl Queues {
         }
         // Forced labels leave the heads when they come up: they are taken by themselves.
         let mut free = Vec::new();
-        while free.len() < ALPHA * size {
+        while free.len() < candidates {
             let Some(Reverse(head)) = self.heads.pop() else { break };
             if !self.is_forced[head.1 as usize] {
                 free.push(head);
@@ -111,7 +126,7 @@ impl Queues {
         let seed = group.iter().chain(&free).map(|head| head.0).min().unwrap_or(0);
         let nearness = |head: &(u32, u32)| (distance(seed, head.0), head.0);
         free.sort_by_cached_key(nearness);
-        // The first left always finds a place: its distance is 0, and of copies it is the first.
+        // The first left is the nearest to itself, and of copies the first.
         let rest = free.split_off(size - group.len());
         group.append(&mut free);
         self.heads.extend(rest.into_iter().map(Reverse));

@@ -52,14 +52,8 @@ pub(super) fn match_all(
     control: &Control,
 ) -> Result<()> {
     let n = targets.len() / m;
-    let mut matching = Matching {
-        targets,
-        m,
-        degree,
-        mates: vec![NONE; n],
-        exits: vec![0u32; n],
-        watch: Watch::new(control),
-    };
+    let mut matching =
+        Matching { targets, m, degree, mates: vec![NONE; n], exits: vec![0u32; n], watch: Watch::new(control) };
     let mut rest = Vec::new();
     for start in 0..n as u32 {
         if !matching.extend(start, FIRST, rng)? {

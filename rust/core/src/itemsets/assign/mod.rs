@@ -105,7 +105,8 @@ impl Graph {
     pub fn union(assignments: &[Vec<u32>], order: Vec<u32>) -> Result<Self> {
         let (n, m) = (order.len(), assignments.len());
         let positions = positions(&order, n)?;
-        let outside = |assignment: &Vec<u32>| assignment.len() != n || assignment.iter().any(|&form| form as usize >= n);
+        let outside =
+            |assignment: &Vec<u32>| assignment.len() != n || assignment.iter().any(|&form| form as usize >= n);
         if assignments.iter().any(outside) {
             return Err(Error::Parameter(format!("assignments of {n} records are needed")));
         }
@@ -178,7 +179,8 @@ pub fn within(groups: &Lists, n: usize, streams: &Streams, control: &Control) ->
         control.advance(nodes.len() as u64)?;
         Ok(nodes)
     };
-    let blocks: Vec<Vec<u32>> = (0..groups.len().div_ceil(BLOCK)).into_par_iter().map(of_block).collect::<Result<_>>()?;
+    let blocks: Vec<Vec<u32>> =
+        (0..groups.len().div_ceil(BLOCK)).into_par_iter().map(of_block).collect::<Result<_>>()?;
     let members = (0..groups.len()).flat_map(|group| groups.of(group));
     let mut assignment = vec![NONE; n];
     for (&member, node) in members.zip(blocks.into_iter().flatten()) {

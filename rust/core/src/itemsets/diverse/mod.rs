@@ -20,14 +20,15 @@ const EXTRACTION: u32 = 631;
 /// Nobody, or no label.
 const NONE: u32 = u32::MAX;
 
-/// Nodes that walks may look at, for each walk begun. What one walk leaves others may use. Where labels are scattered along
-/// the order a walk looks at some tens; a walk that finds no way would look at them all, many times.
-const LOOKS: u64 = 1 << 10;
+/// Nodes that the walks of a round may look at, for each record. Where labels are scattered along the order they look at some
+/// tens; a walk that finds no way would look at all of them, many times.
+const LOOKS: u64 = 256;
 
 /// Extracts `l` assignments from the complete graph. All nodes that a record is assigned have different labels.
 ///
 /// Closed walks as in [`super::assign::closed_walk`], but each record picks the nearest node along the order that it may have
 /// (Algorithm 2, greedyPick): ahead or behind, and of two equally far along the order the one with the smaller Hamming distance.
+/// With more than one of `candidates` it picks that of the smallest Hamming distance among so many nearest ones, which pays for many labels.
 ///
 /// Walks may lead into a corner that none leaves. So they are given up after some time, what they could not match is matched by
 /// exchanges (see `repair`), and the assignments are then extracted anew from all matches. Exchanges always succeed, so this
@@ -38,16 +39,20 @@ pub fn greedy_walk(
     order: &[u32],
     labels: &[u32],
     l: usize,
+    candidates: usize,
     streams: &Streams,
     control: &Control,
 ) -> Result<Vec<Vec<u32>>> {
     positions(order, sets.n())?;
+    if candidates == 0 {
+        return Err(Error::Parameter("at least one candidate is needed".to_owned()));
+    }
     let labels = Labels::new(order, labels, l)?;
     let n = order.len();
     let mut matches = Matches::new(n, l)?;
     control.begin((n * l) as u64);
     let distance = |a: u32, b: u32| sets.hamming(order[a as usize], order[b as usize]);
-    let mut walker = Walker::new(&labels, distance, control);
+    let mut walker = Walker::new(&labels, distance, candidates, control);
     let mut complete = true;
     for round in 0..l {
         let starts = shuffled(n, &mut streams.generator(ROUNDS, round as u32));
@@ -154,6 +159,8 @@ impl Matches {
 struct Walker<'a, D> {
     labels: &'a Labels,
     distance: D,
+    /// How many to pick from.
+    candidates: usize,
     /// From each position, steps ahead and steps behind to one of another label.
     runs: [Vec<u32>; 2],
     /// The last walk that came to each node.
@@ -163,17 +170,18 @@ struct Walker<'a, D> {
     /// The picks of this walk: which node, and the pick before from the same one.
     picks: Vec<(u32, u32)>,
     walk: u32,
-    /// Nodes that may still be looked at.
+    /// Nodes that this walk may still look at.
     looks: u64,
     watch: Watch<'a>,
 }
 
 impl<'a, D: Fn(u32, u32) -> u32> Walker<'a, D> {
-    fn new(labels: &'a Labels, distance: D, control: &'a Control) -> Self {
+    fn new(labels: &'a Labels, distance: D, candidates: usize, control: &'a Control) -> Self {
         let n = labels.along.len();
         let (visited, left) = (vec![0; n], vec![(0, 0); n]);
         let (runs, watch) = (runs(&labels.along), Watch::new(control));
-        Self { labels, distance, runs, visited, left, picks: Vec::new(), walk: 0, looks: 0, watch }
+        let (picks, walk, looks) = (Vec::new(), 0, 0);
+        Self { labels, distance, candidates, runs, visited, left, picks, walk, looks, watch }
     }
 
     /// One assignment more, and whether it is complete.
@@ -183,9 +191,17 @@ impl<'a, D: Fn(u32, u32) -> u32> Walker<'a, D> {
         let mut covered = vec![false; n];
         self.visited.fill(0);
         self.left.fill((0, NONE));
-        (self.walk, self.looks) = (0, 0);
+        self.walk = 0;
+        let mut looks = LOOKS * n as u64;
         for &start in starts {
-            if covered[start as usize] || !self.closes(start, matches, &mates)? {
+            if covered[start as usize] {
+                continue;
+            }
+            // One walk without a way does not use up what others need.
+            self.looks = looks / 2;
+            let closed = self.closes(start, matches, &mates)?;
+            looks -= looks / 2 - self.looks;
+            if !closed {
                 continue;
             }
             let mut node = start;
@@ -213,7 +229,6 @@ impl<'a, D: Fn(u32, u32) -> u32> Walker<'a, D> {
     /// Walks from a node until it comes back, or until there is no way on.
     fn closes(&mut self, start: u32, matches: &Matches, mates: &[u32]) -> Result<bool> {
         self.walk += 1;
-        self.looks += LOOKS;
         self.picks.clear();
         let mut node = start;
         loop {
@@ -234,11 +249,13 @@ impl<'a, D: Fn(u32, u32) -> u32> Walker<'a, D> {
     /// The nearest node not visited that may be matched, or else the nearest that may.
     fn pick(&mut self, node: u32, matches: &Matches) -> Result<Option<u32>> {
         let mut last_resort = None;
+        let mut best: Option<(u32, u32)> = None;
+        let mut found = 0;
         let mut ahead = self.next::<true>(node, 0, matches)?;
         let mut behind = self.next::<false>(node, 1, matches)?;
         loop {
             let (step, next) = match (ahead, behind) {
-                (None, None) => return Ok(last_resort),
+                (None, None) => return Ok(best.map(|(_, next)| next).or(last_resort)),
                 (Some((step, next)), None) | (None, Some((step, next))) => (step, next),
                 (Some((i, a)), Some((j, b))) if i == j => {
                     let rank = |next| (self.visited[next as usize] == self.walk, (self.distance)(node, next));
@@ -246,10 +263,18 @@ impl<'a, D: Fn(u32, u32) -> u32> Walker<'a, D> {
                 }
                 (Some(a), Some(b)) => a.min(b),
             };
-            if self.visited[next as usize] != self.walk {
+            if self.visited[next as usize] == self.walk {
+                last_resort = last_resort.or(Some(next));
+            } else if self.candidates == 1 {
                 return Ok(Some(next));
+            } else {
+                let candidate = ((self.distance)(node, next), next);
+                best = best.filter(|best| best.0 <= candidate.0).or(Some(candidate));
+                found += 1;
+                if found == self.candidates {
+                    return Ok(best.map(|(_, next)| next));
+                }
             }
-            last_resort = last_resort.or(Some(next));
             if ahead.is_some_and(|(i, _)| i == step) {
                 ahead = self.next::<true>(node, step + 1, matches)?;
             }
