@@ -18,13 +18,7 @@ const SIZES: usize = 64;
 ///
 /// Dynamic programming over the ends of blocks. Long orders are first cut into pieces, and from `k = 128` on blocks begin
 /// at some records only; where the sizes do not fit a piece, it is cut evenly. O(n·min(k, 128)·items of a record).
-pub(super) fn cut(
-    order: &[u32],
-    k: usize,
-    longest: usize,
-    costs: &Costs<'_>,
-    control: &Control,
-) -> Result<Vec<u32>> {
+pub(super) fn cut(order: &[u32], k: usize, longest: usize, costs: &Costs<'_>, control: &Control) -> Result<Vec<u32>> {
     let grain = (k / SIZES).max(1);
     let pieces = (order.len() / PIECE.max(16 * k)).max(1);
     let bound = |piece: usize| order.len() * piece / pieces;

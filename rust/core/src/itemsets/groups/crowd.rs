@@ -10,7 +10,7 @@ use std::f32::consts::LN_2;
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha20Rng;
 
-use super::cost::{Costs, Tally, majority};
+use super::cost::{Costs, Tally};
 use crate::control::Control;
 use crate::error::Result;
 
@@ -20,8 +20,11 @@ const PARTNERS: usize = 64;
 /// Records that are tried in a round.
 const TRIED: usize = 1 << 12;
 
-/// Rounds of descent before groups are mixed again.
-const DESCENTS: usize = 20;
+/// Groups of which a record tries the one with the nearest base.
+const DRAWS: usize = 6;
+
+/// Below this size of a group, an item that nobody holds may be on the edge of its majority, now or after one goes.
+const LONELY: usize = 4;
 
 /// No label: the record goes with all others.
 const NONE: u32 = u32::MAX;
@@ -52,6 +55,42 @@ enum Edge {
 }
 
 const EDGES: usize = 7;
+
+/// The edges at which an item stands, a bit for each, by twice its count less the size of the group (within ±4, beyond which
+/// nothing changes), for an item that loses and for one that wins a tie.
+const STANDS: [[u8; 9]; 2] = [stands(false), stands(true)];
+
+const fn stands(common: bool) -> [u8; 9] {
+    const fn set(margin: i32, common: bool) -> bool {
+        margin > 0 || (margin == 0 && common)
+    }
+    let mut places = [0; 9];
+    let mut index = 0;
+    while index < 9 {
+        let margin = index as i32 - 4;
+        places[index] = if set(margin, common) {
+            1 << Edge::Base as u8
+                | (!set(margin - 2, common) as u8) << Edge::Down as u8
+                | (!set(margin - 1, common) as u8) << Edge::ComeDown as u8
+                | (!set(margin - 1, common) as u8) << Edge::GoDown as u8
+        } else {
+            (set(margin + 2, common) as u8) << Edge::Up as u8
+                | (set(margin + 1, common) as u8) << Edge::ComeUp as u8
+                | (set(margin + 1, common) as u8) << Edge::GoUp as u8
+        };
+        index += 1;
+    }
+    places
+}
+
+/// Items of one word on an edge that an exchange may push them over.
+struct Near {
+    word: usize,
+    /// Held by the record that goes: out of the base that it leaves, into the base to which it comes.
+    gone: [u64; 2],
+    /// Not held by it: into the base that it leaves, out of the base to which it comes.
+    come: [u64; 2],
+}
 
 #[derive(Clone)]
 pub(super) struct Crowd {
@@ -148,7 +187,12 @@ impl Crowd {
                 crowd.count(record, group, 1);
             }
             next += size as usize;
-            crowd.find_edges(group);
+            // Against an empty base every bit counts; then the base comes in bit by bit.
+            for record in 0..records.len() {
+                let bits = crowd.row(record).iter().map(|word| word.count_ones());
+                crowd.flips[group * records.len() + record] = bits.sum::<u32>() as i32;
+            }
+            crowd.find_edges(group, None);
         }
         crowd
     }
@@ -172,11 +216,16 @@ impl Crowd {
     /// Counts a record in (`sign` 1) or out (−1) of a group.
     fn count(&mut self, record: usize, group: usize, sign: i32) {
         let (items, weight) = (self.common.len(), i64::from(sign) * self.weight[record]);
-        let row = &self.rows[record * self.words..][..self.words];
-        each_bit(row.iter().copied(), |item| {
-            self.counts[group * items + item] = self.counts[group * items + item].wrapping_add_signed(sign);
-            self.held[group * items + item] += weight;
-        });
+        let (counts, held) = (&mut self.counts[group * items..][..items], &mut self.held[group * items..][..items]);
+        for (word, &bits) in self.rows[record * self.words..][..self.words].iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let item = word * 64 + bits.trailing_zeros() as usize;
+                counts[item] = counts[item].wrapping_add_signed(sign);
+                held[item] += weight;
+                bits &= bits - 1;
+            }
+        }
         self.total[group] += weight;
         if sign > 0 {
             self.group[record] = group;
@@ -186,54 +235,61 @@ impl Crowd {
         }
     }
 
-    /// Finds the base, all edges and all flips of a group.
-    fn find_edges(&mut self, group: usize) {
-        for item in 0..self.common.len() {
-            self.find_edge(group, item);
-        }
-        let n = self.record.len();
-        for record in 0..n {
-            let differ = self.row(record).iter().zip(self.edge(group, Edge::Base)).map(|(a, b)| (a ^ b).count_ones());
-            self.flips[group * n + record] = differ.sum::<u32>() as i32;
-        }
+    /// The edges at which an item stands in a group.
+    #[inline]
+    fn stand(&self, group: usize, item: usize) -> u8 {
+        let count = self.counts[group * self.common.len() + item];
+        let margin = 2 * i64::from(count) - self.members[group].len() as i64;
+        STANDS[usize::from(self.common[item])][(margin.clamp(-4, 4) + 4) as usize]
     }
 
-    /// Finds where an item stands in a group. True if it entered or left the base.
-    fn find_edge(&mut self, group: usize, item: usize) -> bool {
+    /// Finds where the items of a group stand after its size changed, and the flips. A record that went is given, too.
+    fn find_edges(&mut self, group: usize, gone: Option<usize>) {
         let size = self.members[group].len();
-        let count = self.counts[group * self.common.len() + item] as usize;
-        let set = |count: usize, size: usize| majority(count, size, self.common[item]);
-        let now = set(count, size);
-        let places = if now {
-            // In the base there is at least one record that holds it.
-            let (down, come, go) = (!set(count - 1, size), !set(count, size + 1), !set(count - 1, size - 1));
-            [true, down, false, come, false, go, false]
-        } else {
-            let (up, come, go) = (set(count + 1, size), set(count + 1, size + 1), set(count, size.max(1) - 1));
-            [false, false, up, false, come, false, go]
-        };
-        let (word, bit) = (item / 64, item % 64);
-        let edges = &mut self.edges[group * EDGES * self.words..][..EDGES * self.words];
-        let before = edges[word] >> bit & 1 == 1;
-        for (edge, place) in edges.chunks_exact_mut(self.words).zip(places) {
-            edge[word] = edge[word] & !(1 << bit) | u64::from(place) << bit;
+        for word in 0..self.words {
+            // An item that nobody holds is on no edge, and was on none.
+            let items = if size < LONELY {
+                !0 >> (64 - (self.common.len() - word * 64).min(64))
+            } else {
+                let holders = self.members[group].iter().chain(&gone);
+                holders.fold(0, |items, &record| items | self.rows[record * self.words + word])
+            };
+            if items != 0 {
+                self.update_edges(group, word, items);
+            }
         }
-        before != now
     }
 
-    /// Finds where some items stand, and updates the flips.
-    fn update(&mut self, group: usize, items: impl Iterator<Item = u64>) {
-        let (n, words) = (self.record.len(), self.words);
-        each_bit(items, |item| {
-            if self.find_edge(group, item) {
-                let set = self.edge(group, Edge::Base)[item / 64] >> (item % 64) & 1;
-                let flips = &mut self.flips[group * n..][..n];
-                for (flips, word) in flips.iter_mut().zip(self.rows[item / 64..].iter().step_by(words)) {
-                    let differs = (word >> (item % 64) & 1) ^ set;
-                    *flips += 2 * differs as i32 - 1;
-                }
+    /// Finds where some items of a group stand, and the flips.
+    fn update_edges(&mut self, group: usize, word: usize, mut items: u64) {
+        let mut edges: [u64; EDGES] = std::array::from_fn(|e| self.edges[(group * EDGES + e) * self.words + word]);
+        while items != 0 {
+            let bit = items.trailing_zeros();
+            let stand = self.stand(group, word * 64 + bit as usize);
+            for (place, edge) in edges.iter_mut().enumerate() {
+                *edge = *edge & !(1 << bit) | u64::from(stand >> place & 1) << bit;
             }
-        });
+            items &= items - 1;
+        }
+        self.put_edges(group, word, edges);
+    }
+
+    fn put_edges(&mut self, group: usize, word: usize, edges: [u64; EDGES]) {
+        let (n, words) = (self.record.len(), self.words);
+        let base = Edge::Base as usize;
+        let mut changed = self.edges[(group * EDGES + base) * words + word] ^ edges[base];
+        for (place, edge) in edges.into_iter().enumerate() {
+            self.edges[(group * EDGES + place) * words + word] = edge;
+        }
+        while changed != 0 {
+            let bit = changed.trailing_zeros();
+            let flips = &mut self.flips[group * n..][..n];
+            let (differ, agree) = if edges[base] >> bit & 1 == 1 { (-1, 1) } else { (1, -1) };
+            for (flips, row) in flips.iter_mut().zip(self.rows[word..].iter().step_by(words)) {
+                *flips += if row >> bit & 1 == 1 { differ } else { agree };
+            }
+            changed &= changed - 1;
+        }
     }
 
     /// Whether a record may be in a group with the labels of its members, one of them left out.
@@ -246,13 +302,20 @@ impl Crowd {
 
     /// The best way to bring a record to another group: in exchange for one of some of its members, from a random one on; or
     /// alone, where sizes allow it.
-    fn best(&self, record: usize, to: usize, rng: &mut ChaCha20Rng) -> Option<Change> {
+    fn best(&self, record: usize, to: usize, near: &mut Vec<Near>, rng: &mut ChaCha20Rng) -> Option<Change> {
         let (n, from, weight) = (self.record.len(), self.group[record], self.weight[record]);
         let row = self.row(record);
         let flips = |record: usize, group: usize| i64::from(self.flips[group * n + record]);
         let own = weight * (flips(record, to) - flips(record, from));
-        let (down_from, up_from) = (self.edge(from, Edge::Down), self.edge(from, Edge::Up));
-        let (down_to, up_to) = (self.edge(to, Edge::Down), self.edge(to, Edge::Up));
+        near.clear();
+        for (word, &bits) in row.iter().enumerate() {
+            let edge = |group: usize, edge: Edge| self.edge(group, edge)[word];
+            let gone = [bits & edge(from, Edge::Down), bits & edge(to, Edge::Up)];
+            let come = [!bits & edge(from, Edge::Up), !bits & edge(to, Edge::Down)];
+            if gone[0] | gone[1] | come[0] | come[1] != 0 {
+                near.push(Near { word, gone, come });
+            }
+        }
         let mut best: Option<Change> = None;
         let mut consider = |back: Option<usize>, difference: i64| {
             if best.is_none_or(|best| difference < best.difference) {
@@ -268,20 +331,13 @@ impl Crowd {
             let theirs = self.weight[other];
             let both = weight + theirs;
             let mut difference = own + theirs * (flips(other, from) - flips(other, to));
-            for (word, &bits) in self.row(other).iter().enumerate() {
-                let (gone, come) = (row[word] & !bits, bits & !row[word]);
-                let near = |edge: u64, group: usize, sign: i64| {
-                    let mut sum = 0;
-                    let mut edge = edge;
-                    while edge != 0 {
-                        let item = word * 64 + edge.trailing_zeros() as usize;
-                        sum += sign * self.excess(group, item) - both;
-                        edge &= edge - 1;
-                    }
-                    sum
-                };
-                difference += near(gone & down_from[word], from, -1) + near(come & up_from[word], from, 1);
-                difference += near(come & down_to[word], to, -1) + near(gone & up_to[word], to, 1);
+            let bits = self.row(other);
+            for &Near { word, gone, come } in &*near {
+                let bits = bits[word];
+                difference += self.pushed(from, word, gone[0] & !bits, -1, both);
+                difference += self.pushed(to, word, gone[1] & !bits, 1, both);
+                difference += self.pushed(from, word, come[0] & bits, 1, both);
+                difference += self.pushed(to, word, come[1] & bits, -1, both);
             }
             consider(Some(other), difference);
         }
@@ -289,25 +345,35 @@ impl Crowd {
             && self.members[to].len() < 2 * self.k - 1
             && (self.labels == 0 || !self.has[to * self.labels + self.label[record] as usize])
         {
-            consider(None, own + self.correction_of_move(record, to));
+            consider(None, own + self.pushed_by_move(record, to));
         }
         best
     }
 
-    /// What bases that follow a move add to its cost.
-    fn correction_of_move(&self, record: usize, to: usize) -> i64 {
-        let (from, weight) = (self.group[record], self.weight[record]);
+    /// What it adds to the cost that items are pushed into (`sign` 1) or out of (−1) the base of a group by records that come
+    /// or go with this weight.
+    #[inline]
+    fn pushed(&self, group: usize, word: usize, mut items: u64, sign: i64, weight: i64) -> i64 {
         let mut sum = 0;
-        for (group, down_with, down, up_with, up) in
-            [(from, true, Edge::GoDown, false, Edge::GoUp), (to, false, Edge::ComeDown, true, Edge::ComeUp)]
-        {
-            for (edge, with, sign) in [(down, down_with, -1), (up, up_with, 1)] {
-                let bits = self.row(record).iter().zip(self.edge(group, edge));
-                let bits = bits.map(|(&row, &edge)| if with { row & edge } else { !row & edge });
-                each_bit(bits, |item| sum += sign * self.excess(group, item) - weight);
-            }
+        while items != 0 {
+            let item = word * 64 + items.trailing_zeros() as usize;
+            sum += sign * self.excess(group, item) - weight;
+            items &= items - 1;
         }
         sum
+    }
+
+    /// What bases that follow a move add to its cost.
+    fn pushed_by_move(&self, record: usize, to: usize) -> i64 {
+        let (from, weight) = (self.group[record], self.weight[record]);
+        let of_word = |(word, &bits): (usize, &u64)| {
+            let edge = |group: usize, edge: Edge| self.edge(group, edge)[word];
+            self.pushed(from, word, bits & edge(from, Edge::GoDown), -1, weight)
+                + self.pushed(from, word, !bits & edge(from, Edge::GoUp), 1, weight)
+                + self.pushed(to, word, !bits & edge(to, Edge::ComeDown), -1, weight)
+                + self.pushed(to, word, bits & edge(to, Edge::ComeUp), 1, weight)
+        };
+        self.row(record).iter().enumerate().map(of_word).sum()
     }
 
     fn make(&mut self, change: Change) {
@@ -323,28 +389,35 @@ impl Crowd {
             self.count(back, from, 1);
             self.members[from][place_from] = back;
             self.members[to][place_to] = record;
-            let differ: Vec<u64> = self.row(record).iter().zip(self.row(back)).map(|(a, b)| a ^ b).collect();
-            self.update(from, differ.iter().copied());
-            self.update(to, differ.iter().copied());
+            for word in 0..self.words {
+                let differ = self.row(record)[word] ^ self.row(back)[word];
+                if differ != 0 {
+                    self.update_edges(from, word, differ);
+                    self.update_edges(to, word, differ);
+                }
+            }
         } else {
             self.count(record, to, 1);
             self.members[from].swap_remove(place_from);
             self.members[to].push(record);
-            let all = |items: usize| (0..items.div_ceil(64)).map(move |word| !0 >> (64 - (items - word * 64).min(64)));
-            self.update(from, all(self.common.len()));
-            self.update(to, all(self.common.len()));
+            self.find_edges(from, Some(record));
+            self.find_edges(to, None);
         }
     }
 
-    /// Another group than that of a record, at random.
+    /// Another group than that of a record: of some random ones, the one whose base is nearest.
     fn other_group(&self, record: usize, rng: &mut ChaCha20Rng) -> usize {
-        let to = rng.random_range(0..self.members.len() - 1);
-        to + usize::from(to >= self.group[record])
+        let n = self.record.len();
+        let draw = |_| {
+            let to = rng.random_range(0..self.members.len() - 1);
+            to + usize::from(to >= self.group[record])
+        };
+        (0..DRAWS).map(draw).min_by_key(|&to| self.flips[to * n + record]).unwrap_or(0)
     }
 
     /// Rounds in which every record (of a very large crowd: some) may go to one other group. A change that costs more is made
-    /// the less often, the lower the temperature.
-    pub(super) fn anneal(
+    /// the less often, the lower the temperature; at zero, only gains are made.
+    pub(super) fn search(
         &mut self,
         rounds: usize,
         temperature: f64,
@@ -355,40 +428,18 @@ impl Crowd {
         if self.members.len() < 2 {
             return Ok(());
         }
+        let mut near = Vec::new();
         for _ in 0..rounds {
             for i in 0..n.min(TRIED) {
                 let record = if n > TRIED { rng.random_range(0..n) } else { i };
                 let to = self.other_group(record, rng);
-                if let Some(change) = self.best(record, to, rng)
+                if let Some(change) = self.best(record, to, &mut near, rng)
                     && (change.difference as f64) < temperature * f64::from(exponential(rng.next_u32()))
                 {
                     self.make(change);
                 }
             }
             control.check()?;
-        }
-        Ok(())
-    }
-
-    /// Rounds in which records go to other groups wherever that costs less, until nothing does.
-    pub(super) fn descend(&mut self, rng: &mut ChaCha20Rng, control: &Control) -> Result<()> {
-        for _ in 0..DESCENTS {
-            let mut settled = true;
-            for record in 0..self.record.len() {
-                for to in 0..self.members.len() {
-                    if to != self.group[record]
-                        && let Some(change) = self.best(record, to, rng)
-                        && change.difference < 0
-                    {
-                        self.make(change);
-                        settled = false;
-                    }
-                }
-                control.check()?;
-            }
-            if settled {
-                break;
-            }
         }
         Ok(())
     }
@@ -400,17 +451,6 @@ impl Crowd {
         }
         for (size, members) in sizes.iter_mut().zip(&self.members) {
             *size = members.len() as u32;
-        }
-    }
-}
-
-/// Calls for each set bit of a bitmap.
-#[inline]
-fn each_bit(words: impl Iterator<Item = u64>, mut call: impl FnMut(usize)) {
-    for (index, mut word) in words.enumerate() {
-        while word != 0 {
-            call(index * 64 + word.trailing_zeros() as usize);
-            word &= word - 1;
         }
     }
 }

@@ -49,14 +49,14 @@ impl Effort {
     /// The order of the records, cut, and nothing else.
     pub const NONE: Self = Self { annealing: 0, descent: 0, limit: None };
 
-    /// What pays for so many records: two hundred passes over some thousands, a score over millions.
+    /// What pays for so many records: two hundred passes over some thousands, forty over hundreds of thousands.
     pub fn usual(n: usize) -> Self {
-        Self { annealing: (1_000_000 / n.max(1)).clamp(20, 200) as u32, descent: 3, limit: None }
+        Self { annealing: (4_000_000 / n.max(1)).clamp(40, 200) as u32, descent: 4, limit: None }
     }
 
     /// What still helps where time does not matter.
     pub fn long(n: usize) -> Self {
-        Self { annealing: (10_000_000 / n.max(1)).clamp(100, 1000) as u32, descent: 3, limit: None }
+        Self { annealing: (40_000_000 / n.max(1)).clamp(200, 2000) as u32, descent: 4, limit: None }
     }
 
     fn passes(self) -> u64 {
@@ -130,9 +130,8 @@ fn check(sets: &Itemsets, order: &[u32], least: usize, name: &str) -> Result<()>
         )));
     }
     let mut seen = vec![false; n];
-    let each = order.iter().all(|&record| {
-        seen.get_mut(record as usize).is_some_and(|seen| !std::mem::replace(seen, true))
-    });
+    let each =
+        order.iter().all(|&record| seen.get_mut(record as usize).is_some_and(|seen| !std::mem::replace(seen, true)));
     if !each || order.len() != n {
         return Err(Error::Parameter(format!("an order has each of the {n} records once")));
     }

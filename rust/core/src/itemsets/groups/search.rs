@@ -19,13 +19,15 @@ use crate::lists::Lists;
 use crate::rng::Streams;
 
 /// Records in a crowd, about, and groups at least.
-const CROWD: (usize, usize) = (96, 5);
+const CROWD: (usize, usize) = (128, 16);
 
-/// Rounds of annealing in a crowd before groups are mixed again.
-const ROUNDS: usize = 8;
+/// Rounds of search in a crowd before groups are mixed again.
+const ROUNDS: usize = 4;
 
-/// First temperature of annealing, as a share of the cost per record.
+/// First temperature of annealing, as a share of the cost per record, where there are many passes. Fewer, down to a third,
+/// cool down in time from a lower one.
 const HEAT: f64 = 0.3;
+const MANY: f64 = 200.0;
 
 /// Crowds that are searched by one task.
 const TASK: usize = 16;
@@ -82,7 +84,8 @@ impl Search<'_> {
         if effort.annealing > 0 {
             let before = partition.clone();
             let cost = self.costs.total(&before.groups(), self.control)?;
-            let heat = HEAT * cost as f64 / partition.records.len() as f64;
+            let heat = HEAT * (f64::from(effort.annealing) / MANY).clamp(1.0 / 3.0, 1.0) * cost as f64
+                / partition.records.len() as f64;
             while pass < effort.annealing {
                 let left = 1.0 - spent().max(f64::from(pass) / f64::from(effort.annealing));
                 if left <= 0.0 {
@@ -123,11 +126,7 @@ impl Search<'_> {
             for (index, (records, sizes)) in crowds.iter_mut().enumerate() {
                 let mut rng = self.streams.generator(CROWDS, first.wrapping_add((task * TASK + index) as u32));
                 let mut crowd = Crowd::new(records, sizes, self.k, self.labels, self.costs, &mut tally);
-                if temperature > 0.0 {
-                    crowd.anneal(ROUNDS, temperature, &mut rng, self.control)?;
-                } else {
-                    crowd.descend(&mut rng, self.control)?;
-                }
+                crowd.search(ROUNDS, temperature, &mut rng, self.control)?;
                 crowd.write(records, sizes);
                 self.control.advance(records.len() as u64)?;
             }
