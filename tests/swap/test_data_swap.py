@@ -223,6 +223,7 @@ def test_too_few_pairs() -> None:
     assert (none.summary["pairs"], none.summary["infeasible"], none.data) == (0, 4, {"x": ["a"] * 4})
     mostly = nym.data_swap(frame, "x", 1.0, seed=1)
     assert "swaps exchanged equal values" in mostly.summary["notes"][0]
+    assert not nym.data_swap({"x": list("abcd") * 25}, "x", 1.0, seed=1).summary["notes"]  # a quarter of them
 
 
 def test_sequential_columns_have_pairs_of_their_own() -> None:

@@ -136,6 +136,23 @@ fn rare_pairs_are_found_and_all_alike() {
     assert!(pairs.iter().all(|&(_, times)| (400..600).contains(&times)), "{pairs:?}");
 }
 
+/// Rare pairs of records that have unequal numbers of partners: A–B, B–C and C–D, and no others.
+#[test]
+fn rare_pairs_are_alike_whatever_the_partners() {
+    let rare: [[u32; 3]; 4] = [[1, 0, 2], [0, 1, 3], [2, 0, 4], [0, 2, 2]];
+    let n = 400;
+    let column = |key: usize| (0..n).map(|record| rare.get(record).map_or(0, |values| values[key])).collect();
+    let unequal: Vec<Vec<u32>> = (0..3).map(column).collect();
+    let mut seen: HashMap<(u32, u32), u32> = HashMap::new();
+    for seed in 0..3000 {
+        let found = drawn(&[], &unequal, n, 1, seed);
+        assert_eq!((found.feasible, found.alone), (3, n as u64 - 4));
+        let (a, b) = found.pairs[0];
+        *seen.entry((a.min(b), a.max(b))).or_default() += 1;
+    }
+    assert!(seen.len() == 3 && seen.values().all(|times| (900..1100).contains(times)), "{seen:?}");
+}
+
 /// The frequent cells differ from each other in every key, but in no pair in all three: of a million million pairs that
 /// differ in one key a few are feasible. Going through the records for each of them would take minutes.
 #[test]
