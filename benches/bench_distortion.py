@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +21,7 @@ CONSTRAINTS = {
     "equal in one, unequal in one, true swaps": {"equal": ["h"], "unequal": ["b"], "true_swaps": True},
     "unequal in two, true swaps": {"unequal": ["b", "c"], "true_swaps": True},
 }
+WHOLE = "distortion.table, 8 columns: 28 pairs and the whole"
 
 
 def table(n: int) -> pd.DataFrame:
@@ -38,7 +42,7 @@ def table(n: int) -> pd.DataFrame:
 def test_data_swap(benchmark, n: int, kind: str) -> None:
     frame = table(n)
     benchmark.extra_info |= {"work": n, "unit": "records", "on": f"{kind}, n = {n:,}", "threads": "all", "x": n}
-    benchmark.pedantic(nym.data_swap, (frame, "a"), {**CONSTRAINTS[kind], "seed": 1}, rounds=1)
+    benchmark.pedantic(nym.data_swap, (frame, "a"), {**CONSTRAINTS[kind], "seed": 1}, rounds=3)
 
 
 @pytest.mark.parametrize("kind", ["free", "equal in one, unequal in one, true swaps", "unequal in two, true swaps"])
@@ -79,17 +83,17 @@ def test_beside_pandas(benchmark, who: str, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [100_000, 1_000_000, 10_000_000])
-@pytest.mark.benchmark(group="distortion.table, 8 columns: 28 pairs and the whole")
+@pytest.mark.benchmark(group=WHOLE)
 def test_distortion(benchmark, n: int) -> None:
     before = table(n)
     after = nym.data_swap(before, ["a", "h"], 0.1, seed=1).data
     on = f"nominym, n = {n:,}"
     benchmark.extra_info |= {"work": 29 * n, "unit": "tuples", "on": on, "threads": "all", "x": n}
-    benchmark.pedantic(nym.distortion.table, (before, after), rounds=1)
+    benchmark.pedantic(nym.distortion.table, (before, after), rounds=3)
 
 
-@pytest.mark.parametrize("n", [100_000])
-@pytest.mark.benchmark(group="distortion.table, 8 columns: 28 pairs and the whole")
+@pytest.mark.parametrize("n", [100_000, 1_000_000])
+@pytest.mark.benchmark(group=WHOLE)
 def test_distortion_pandas(benchmark, n: int) -> None:
     """Count pairs and the whole with group-by, and take three of the five measures."""
     before = table(n)
@@ -118,4 +122,39 @@ def test_categories(benchmark, d: int) -> None:
         pd.DataFrame({c: pd.Categorical.from_codes(rng.integers(0, d, 10**6), names) for c in "xyz"}) for _ in range(2)
     )
     benchmark.extra_info |= {"work": 4 * 10**6, "unit": "tuples", "on": f"d = {d:,}", "threads": "all", "x": d}
-    benchmark.pedantic(nym.distortion.table, (before, after), rounds=1)
+    benchmark.pedantic(nym.distortion.table, (before, after), rounds=3)
+
+
+PEAK = """
+import re, sys
+sys.path[:0] = [{here!r}]
+import nominym as nym
+from bench_distortion import table
+def status(name):
+    return re.search(name + r":\\s+(\\d+)", open("/proc/self/status").read())[1]
+frame = table({n})
+after = nym.data_swap(frame, ["a", "h"], 0.1, seed=1).data
+before = status("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")  # the peak of drawing the data does not count
+{call}
+print(before, status("VmHWM"))
+"""
+CALLS = {
+    "data_swap, free": "nym.data_swap(frame, 'a', seed=1)",
+    "data_swap, unequal in two, true swaps": "nym.data_swap(frame, 'a', unequal=['b', 'c'], true_swaps=True, seed=1)",
+    "distortion.table": "nym.distortion.table(frame, after)",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.benchmark(group="data_swap and distortion.table, 10,000,000 × 8: memory")
+def test_memory(benchmark, name: str) -> None:
+    program = PEAK.format(here=str(Path(__file__).parent), n=10**7, call=CALLS[name])
+
+    def run() -> list[int]:
+        out = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+        return [int(x) for x in out.split()]
+
+    before, peak = benchmark.pedantic(run, rounds=1)
+    on = f"{name}: two tables {before // 1024:,} MB, peak {peak // 1024:,} MB"
+    benchmark.extra_info |= {"on": on, "threads": "all"}

@@ -23,6 +23,11 @@ SWAPPING = (
 )
 
 
+SWAPPED = "data_swap of one column, rate 5 %, frames of 8 columns"
+BESIDE = "data_swap, rate 5 %, equal in one column, true swaps, beside pandas"
+DISTORTED = "distortion.table, 8 columns: 28 pairs and the whole"
+
+
 def seconds(value: float) -> str:
     """Write a time with three digits."""
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
@@ -100,6 +105,31 @@ def ratios(groups: dict[str, list[dict[str, Any]]]) -> str:
         swaps,
     )
     claim("strict: 1,000,000 × 3 against 100,000 × 3", "test_strict[1000000-3-10]", "test_strict[100000-3-10]", swaps)
+    pairs = {row["name"]: row["time"] for name in (SWAPPED, BESIDE, DISTORTED) for row in groups.get(name, [])}
+    claim(
+        "data swapping at n = 10,000, equal in one column, against a loop in pandas",
+        "test_beside_pandas[pandas-10000]",
+        "test_beside_pandas[nominym-10000]",
+        pairs,
+    )
+    claim(
+        "data swapping, true swaps: 10,000,000 against 1,000,000",
+        "test_data_swap[10000000-true swaps]",
+        "test_data_swap[1000000-true swaps]",
+        pairs,
+    )
+    claim(
+        "distortion at 1,000,000 × 8, all five measures, against pandas' group-by, three of them",
+        "test_distortion_pandas[1000000]",
+        "test_distortion[1000000]",
+        pairs,
+    )
+    claim(
+        "distortion: 10,000,000 × 8 against 1,000,000 × 8",
+        "test_distortion[10000000]",
+        "test_distortion[1000000]",
+        pairs,
+    )
     return "\n".join(lines)
 
 

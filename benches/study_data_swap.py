@@ -274,6 +274,64 @@ METHODS = {"records (SRS-3)": {}, "strict": {"guarantee": "strict"}}
 KS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000)
 
 
+WHY_SEEDS = 3
+
+
+def by_chance(frame: pd.DataFrame, shares: dict[str, float], seed: int) -> pd.DataFrame:
+    """Swap each column on its own, so that this share of its values changes."""
+    for stream, (name, share) in enumerate(shares.items()):
+        if share * len(frame) >= 2:
+            frame = nym.data_swap(frame, name, share, true_swaps=True, seed=10 * seed + stream).data
+    return frame
+
+
+def whole(frame: pd.DataFrame) -> pd.Series:
+    """Give each record as one text."""
+    return frame.astype(str).agg("|".join, axis=1)
+
+
+def reasons(frame: pd.DataFrame, taxonomies: dict[str, nym.Taxonomy], k: int, how: dict[str, str]) -> str:
+    """Tell which records change, and whether random swaps of the same records distort as much."""
+    before = whole(frame)
+    alike = before.map(before.value_counts())
+    found: dict[str, list[list[float]]] = {}
+
+    def tell(who: str, data: pd.DataFrame) -> float:
+        after = whole(data)
+        rows = after != before
+        values = np.mean([(frame[n].astype(str) != data[n].astype(str)).mean() for n in SEMANTIC])
+        joint = distortion.table(frame, data).iloc[-1]
+        net = joint["total_variation"] / rows.mean()
+        rare = [(alike[rows] == 1).mean(), (alike[rows] <= 5).mean()]
+        figures = [values, rows.mean(), *rare, net, joint["hellinger"], joint["total_variation"]]
+        found.setdefault(who, []).append(figures)
+        return float(rows.mean())
+
+    for seed in range(WHY_SEEDS):
+        ranked = nym.rank_swap(frame, taxonomies, k=k, **how, seed=seed).data
+        moved = {n: np.flatnonzero(frame[n].astype(str) != ranked[n].astype(str)) for n in SEMANTIC}
+        shares = {n: len(rows) / len(frame) for n, rows in moved.items()}
+        changed = tell("rank swapping", ranked)
+        more = tell("data swapping, as many values", by_chance(frame, shares, seed))
+        fewer = {n: share * changed / more for n, share in shares.items()}
+        tell("data swapping, as many records", by_chance(frame, fewer, seed))
+        inside = frame.astype(str)
+        for name, rows in moved.items():
+            part = nym.data_swap(frame.iloc[rows], name, 1.0, true_swaps=True, seed=seed).data[name]
+            inside.iloc[rows, inside.columns.get_loc(name)] = part.astype(str).to_numpy()
+        tell("data swapping among the values that rank swapping changed", inside)
+    rows = []
+    for who, runs in found.items():
+        mean, deviation = np.mean(runs, axis=0), np.std(runs, axis=0, ddof=1)
+        cells = [f"{m:.1%} ± {d:.1%}" for m, d in zip(mean[:5], deviation[:5], strict=True)]
+        cells += [f"{m:.4f} ± {d:.4f}" for m, d in zip(mean[5:], deviation[5:], strict=True)]
+        rows.append([who, *cells])
+    rows.append(["all records", "", "", f"{(alike == 1).mean():.1%}", f"{(alike <= 5).mean():.1%}", "", "", ""])
+    head = ["", "changed values", "changed records", "of these unique before", "with up to 5 alike before",
+            "8-way total variation by changed records", "8-way hellinger", "8-way total_variation"]  # fmt: skip
+    return markdown(head, rows)
+
+
 def semantic(adult: pd.DataFrame) -> Iterator[str]:
     """Compare semantic rank swapping with data swapping that changes as many values."""
     folder = DATA / "adult" / "hierarchies"
@@ -282,6 +340,7 @@ def semantic(adult: pd.DataFrame) -> Iterator[str]:
     frame = pd.concat([adult[list(SEMANTIC)], small], axis=1).dropna().reset_index(drop=True).astype("category")
     yield f"{len(frame):,} records without a gap; {', '.join(SEMANTIC)} are swapped, in all their values."
     summaries: list[list[str]] = []
+    why: list[str] = []
     for method, how in METHODS.items():
         tried = {k: nym.rank_swap(frame, taxonomies, k=k, **how, seed=0) for k in KS}
         changed = {
@@ -289,11 +348,8 @@ def semantic(adult: pd.DataFrame) -> Iterator[str]:
         }
         k = min(KS, key=lambda k: abs(np.mean(list(changed[k].values())) - 0.05))
         masked = {f"{method}, k = {k}": tried[k].data}
-        random = frame
-        for stream, (name, share) in enumerate(changed[k].items()):
-            if share * len(frame) >= 2:
-                random = nym.data_swap(random, name, share, true_swaps=True, seed=stream).data
-        masked["data swapping"] = random
+        masked["data swapping"] = by_chance(frame, changed[k], 0)
+        why += [f"**{method}, k = {k}**", reasons(frame, taxonomies, k, how)]
         found = {who: distortion.table(frame, data) for who, data in masked.items()}
         for who, data in masked.items():
             errors = [nym.stats.rmse(frame[n], data[n], taxonomies[n]) for n in SEMANTIC]
@@ -312,6 +368,8 @@ def semantic(adult: pd.DataFrame) -> Iterator[str]:
     head = ["method", "changed, by column", "mean RMSE", *(f"mean {m} of pairs" for m in TITLES)]
     yield "### In short"
     yield markdown([*head, *(f"8-way {m}" for m in JOINT)], summaries)
+    yield "### Which records change"
+    yield from why
 
 
 def main(folder: str) -> None:

@@ -143,6 +143,16 @@ def is_sequence(values: object) -> bool:
     return not single and hasattr(values, "__iter__")
 
 
+def column_names(given: Any, known: Sequence[Any]) -> list[Any]:
+    """List the names of columns that a caller gave: several, or a single one, which may be a tuple.
+
+    >>> column_names("x", ["x"]), column_names(("x", 1), [("x", 1)]), column_names(("x", "y"), ["x", "y"])
+    (['x'], [('x', 1)], ['x', 'y'])
+    """
+    single = not is_sequence(given) or (isinstance(given, tuple) and given in known)
+    return [given] if single else list(given)
+
+
 def code_ordered(values: Any, name: str | None = None, order: Any = None, missing: Missing = "keep") -> Column:
     """Code a column so that a smaller code is a smaller value: by the values' own order, or by a given one.
 

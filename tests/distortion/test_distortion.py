@@ -95,6 +95,19 @@ def test_table_of_one_column_and_of_some() -> None:
     assert distortion.table(before, after, ["z", "y"])["x"].tolist()[:1] == ["z"]
 
 
+def test_names_that_are_no_text() -> None:
+    before, after = (pd.DataFrame([["a", "p", "k"], ["b", last, "k"]]) for last in "qp")
+    table = distortion.table(before, after)
+    assert [type(name) for name in table["x"][:3]] == [int] * 3
+    assert list(zip(table["x"], table["y"], strict=True)) == [(0, 1), (0, 2), (1, 2), (None, None)]
+    labels = distortion.heat_map(table).axes[0].get_xticklabels()
+    assert [label.get_text() for label in labels] == ["0", "1", "2"]
+    for frame in (before, after):
+        frame.columns = pd.Index([("x", 1), ("x", 2), "y"], tupleize_cols=False)
+    assert distortion.total_variation(before, after, ("x", 2)) == 0.5
+    assert distortion.total_variation(before, after, (("x", 1), "y")) == 0
+
+
 def test_many_categories_are_counted_sparsely() -> None:
     rng = np.random.default_rng(1)
     before = pd.DataFrame({name: rng.integers(0, 3_000, 5_000) for name in "xyzuvw"})
@@ -162,6 +175,7 @@ GOOD = {"x": ["a", "b"], "y": ["p", "q"], "z": ["k", "l"]}
         (GOOD, {"x": ["a", "b"], "y": ["a"]}, ["x", "y"], error.DataError, "'x' has 2, 'y' has 1"),
         (GOOD, GOOD, ["x", "x"], error.ParameterError, "'x' stands 2 times"),
         (GOOD, GOOD, [], error.ParameterError, "name one column at least"),
+        (GOOD, GOOD, pd.DataFrame(GOOD), error.ParameterError, "a list of column names is needed, not DataFrame"),
         (GOOD, GOOD, {"x": 1}, error.ParameterError, "a list of column names is needed"),
         ({"x": []}, {"x": []}, None, error.DataError, "no records"),
         ({"x": [0.5]}, {"x": [0.5]}, None, error.DataError, "column 'x': holds double numbers"),
@@ -206,6 +220,19 @@ def test_heat_map(measure, tmp_path) -> None:
     assert ("all 3 columns" in axes.get_title()) == (measure in OF_ANY)
     figure.savefig(tmp_path / "map.png")
     assert bar is not axes
+
+
+def test_heat_map_of_a_table_that_was_sorted_or_cut() -> None:
+    before = {"x": list("aaaabbbb"), "y": list("pppqqqqq"), "z": list("kklkkllk")}
+    table = distortion.table(before, {**before, "y": list("ppqqpqqq")})
+    one = distortion.heat_map(table).axes[0]
+    other = distortion.heat_map(table.sort_values("hellinger", ascending=False)).axes[0]
+    assert "all 3 columns" in one.get_title() == other.get_title()
+    place = {label.get_text(): i for i, label in enumerate(other.get_xticklabels())}
+    assert other.images[0].get_array()[place["x"], place["y"]] == table["hellinger"][0]
+    cut = distortion.heat_map(table[table["x"] == "x"]).axes[0]
+    assert cut.get_title() == "Hellinger distance of pairs"
+    assert [label.get_text() for label in cut.get_xticklabels()] == ["x", "y", "z"]
 
 
 def test_heat_map_refuses(monkeypatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym import error
+from nominym.swap.data_request import Request
 from reference_distortion import feasible_pairs, law
 
 KINDS = [
@@ -192,6 +194,20 @@ def test_rate_is_never_exceeded(n, rate, pairs) -> None:
     assert res.summary["attributes"]["x"]["unchanged"] == pytest.approx(1 - 2 * pairs / n)
 
 
+@pytest.mark.parametrize("n", [2, 3, 6, 9, 11, 13, 48_842])
+def test_the_rate_that_is_advised_makes_a_pair(n) -> None:
+    frame = {"x": [str(i) for i in range(n)]}
+    with pytest.raises(error.DataError, match="less than one pair") as told:
+        nym.data_swap(frame, "x", 1e-9)
+    advised = float(str(told.value).partition("give ")[2].split()[0])
+    assert nym.data_swap(frame, "x", advised).summary["pairs"] == 1
+
+
+def test_rates_of_long_tables() -> None:
+    request = Request(("x",), 0.29, (), (), False, "simultaneous", False, "keep", None)
+    assert [request.pairs(n) for n in (200, 2 * 10**8, 4 * 10**9)] == [29, 29 * 10**6, 58 * 10**7]
+
+
 def test_too_few_pairs() -> None:
     frame = {"x": ["a"] * 97 + ["b"] * 3, "e": ["u", "v"] * 50}
     res = nym.data_swap(frame, "x", 0.5, true_swaps=True, seed=1)
@@ -207,6 +223,27 @@ def test_too_few_pairs() -> None:
     assert (none.summary["pairs"], none.summary["infeasible"], none.data) == (0, 4, {"x": ["a"] * 4})
     mostly = nym.data_swap(frame, "x", 1.0, seed=1)
     assert "swaps exchanged equal values" in mostly.summary["notes"][0]
+    assert not nym.data_swap({"x": list("abcd") * 25}, "x", 1.0, seed=1).summary["notes"]  # a quarter of them
+
+
+def test_sequential_columns_have_pairs_of_their_own() -> None:
+    frame = {name: [str(i) for i in range(200)] for name in "xy"}
+    res = nym.data_swap(frame, ["x", "y"], 0.5, mode="sequential", seed=1)
+    x, y = ({frozenset(pair) for pair in pairs.tolist()} for pairs in res.secret.pairs.values())
+    # Of 19,900 pairs, 50 each: a common one has a chance of an eighth.
+    assert len(x & y) <= 2
+
+
+def test_sequential_columns_are_summed_up() -> None:
+    frame = {"x": ["a"] * 97 + ["b"] * 3, "y": ["p", "q"] * 50, "e": ["u"] * 98 + ["v", "v"]}
+    for columns in (["x", "y"], ["y", "x"]):
+        res = nym.data_swap(frame, columns, 0.5, equal="e", true_swaps=True, mode="sequential", seed=1)
+        steps = {step["columns"][0]: step for step in res.summary["steps"]}
+        assert (steps["x"]["pairs"], steps["y"]["pairs"]) == (1, 25)
+        assert (steps["x"]["infeasible"], steps["y"]["infeasible"]) == (2, 0)
+        assert {name: res.summary[name] for name in ("pairs", "true", "false", "infeasible", "achieved_rate")} == {
+            "pairs": 26, "true": 26, "false": 0, "infeasible": 2, "achieved_rate": 0.02}  # fmt: skip
+        assert res.summary["notes"] == ["x: 1 of 25 pairs; no feasible pair was left. The rate is 0.02"]
 
 
 @every_kind
@@ -263,10 +300,12 @@ GOOD = {"a": ["x", "y", "x", "y"], "b": ["p", "q", "r", "s"], "c": ["k", "k", "l
         ({"rate": 5}, error.ParameterError, r"rate=5: .* up to 1; for 5 % give 0.05"),
         ({"rate": float("nan")}, error.ParameterError, "rate=nan"),
         ({"rate": True}, error.ParameterError, "rate=True"),
+        ({"rate": Fraction(5)}, error.ParameterError, "for 5 % give 0.05"),
         ({"rate": "0.1"}, error.ParameterError, "rate='0.1'"),
         ({"rate": 0.1}, error.DataError, r"rate=0.1 of 4 records is less than one pair; give 0.5 or more"),
         ({"columns": []}, error.ParameterError, "columns: name one column"),
         ({"columns": {"a": None}}, error.ParameterError, "columns: a list of column names is needed; .* no taxonomies"),
+        ({"columns": pd.DataFrame({"a": [1]})}, error.ParameterError, "columns: a list of column names is needed"),
         ({"columns": ["a", "a"]}, error.ParameterError, "column 'a' stands twice in columns"),
         ({"columns": ["nope"]}, error.UnknownColumnError, "there is no column 'nope'; there are 'a', 'b', 'c', 'f'"),
         ({"equal": ["nope"]}, error.UnknownColumnError, "there is no column 'nope'"),
@@ -307,3 +346,7 @@ def test_progress_and_memory(table, monkeypatch) -> None:
         error.SizeError, match=r"counting what differs in 2 keys needs .* give fewer columns to unequal"
     ):
         nym.data_swap(table, "a", unequal=["sex", "married"])
+    # What there is to count are tuples, not records.
+    monkeypatch.setattr("nominym.memory.free_memory", lambda: 1_000_000)
+    frame = {name: ["x", "y"] * 2_000 for name in "abcdefgh"}
+    assert nym.data_swap(frame, "a", unequal=list("bcdefgh"), seed=1).summary["pairs"] == 100

@@ -23,7 +23,7 @@ _TITLES = {
 
 
 def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> Figure:
-    """Draw one measure of ``distortion.table`` for all pairs of columns.
+    """Draw one measure of ``distortion.table`` for all pairs of columns, or for those that are left in the table.
 
     Distances go from light to dark; changes, which have a sign, have a colour for each side of 0. The figure belongs to
     the caller: ``figure.savefig("distortion.png")``. Needs matplotlib, the extra ``nominym[report]``.
@@ -32,7 +32,9 @@ def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> Figure:
         raise ParameterError(f"measure={measure!r}: give {', '.join(map(repr, MEASURES))}")
     if not isinstance(table, pd.DataFrame) or not {"x", "y", "columns", *MEASURES} <= set(table.columns):
         raise DataError("table: what distortion.table gives is needed")
-    pairs = table.iloc[:-1]
+    # Wherever it stands: a table may have been sorted, or cut down to some pairs.
+    whole = table["x"].isna() & table["y"].isna()
+    pairs = table[~whole]
     if not len(pairs):
         raise DataError("table: a heat map shows pairs of columns, and there is one column only")
     try:
@@ -58,8 +60,11 @@ def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> Figure:
             axes.text(j, i, f"{value:.3f}", ha="center", va="center", fontsize=8, color="white" if dark else "black")
     axes.set_xticks(range(len(names)), [str(name) for name in names], rotation=45, ha="right")
     axes.set_yticks(range(len(names)), [str(name) for name in names])
-    together = table[measure].iloc[-1]
-    below = "" if pd.isna(together) else f"\nall {len(names)} columns together: {together:.4f}"
+    below = "".join(
+        f"\nall {count} columns together: {together:.4f}"
+        for count, together in table.loc[whole, ["columns", measure]].itertuples(index=False)
+        if not pd.isna(together)
+    )
     axes.set_title(f"{_TITLES[measure]} of pairs{below}", fontsize=10)
     figure.colorbar(picture, shrink=0.8)
     return figure

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ import pandas as pd
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
 from nominym.error import DataError, ParameterError, UnknownColumnError
-from nominym.frame import MISSING, Column, Table, is_sequence
+from nominym.frame import MISSING, Column, Table, column_names, is_frame
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +93,11 @@ def table(before: Any, after: Any, columns: Any = None, *, progress: Progress = 
         v, c = figures[3] or (math.nan, math.nan)
         x, y = (given.names[i] for i in members) if len(rows) < len(sets) - 1 else (None, None)
         rows.append((x, y, len(members), *figures[:3], v, c))
-    return pd.DataFrame(rows, columns=["x", "y", "columns", *MEASURES])
+    found = dict(zip(["x", "y", "columns", *MEASURES], zip(*rows, strict=True), strict=True))
+    # Beside the gaps of the last row, names that are whole numbers would become floats.
+    kind = None if all(isinstance(name, str) for name in given.names) else object
+    names = {of: pd.Series(found[of], dtype=kind) for of in ("x", "y")}
+    return pd.DataFrame({**found, **names})
 
 
 _Figures = tuple[float, float, float, tuple[float, float] | None]
@@ -145,10 +148,10 @@ class _Pair:
                     f"column {name!r} is not in the table {where}; name the columns to compare with columns="
                 )
             names = list(first.names)
-        elif isinstance(columns, Mapping):
-            raise ParameterError("columns: a list of column names is needed, not a mapping")
+        elif is_frame(columns):
+            raise ParameterError(f"columns: a list of column names is needed, not {type(columns).__name__}")
         else:
-            names = list(columns) if is_sequence(columns) else [columns]
+            names = column_names(columns, first.names)
         if not names:
             raise ParameterError("columns: name one column at least")
         for name in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -99,10 +100,13 @@ def data_swap(
     table.check_lengths()
     records = len(table.values(swap[0]))
     wanted = request.pairs(records)
+    coded = {name: by_name(table.code(name, missing)) for name in (*swap, *same, *other)}
     keys = len(other) + true_swaps
     if keys > 1:
-        require(records * 4 * 2**keys, f"counting what differs in {keys} keys", "give fewer columns to unequal")
-    coded = {name: by_name(table.code(name, missing)) for name in (*swap, *same, *other)}
+        told_apart = [coded[name] for name in (*same, *other, *(swap if true_swaps else ()))]
+        tuples = min(records, math.prod(len(column.categories) + bool(column.missing) for column in told_apart))
+        size = 8 * tuples * 2**keys + (16 * keys + 20) * records
+        require(size, f"counting what differs in {keys} keys", "give fewer columns to unequal")
     after = {name: coded[name].codes for name in swap}
     steps, pairs = [], {}
     for stream, together in enumerate(request.steps):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, get_args
 
 from nominym.error import DataError, ParameterError
-from nominym.frame import Missing, Table, check_missing, is_sequence
+from nominym.frame import Missing, Table, check_missing, column_names, is_frame
 from nominym.rng import check_seed
 
 Mode = Literal["simultaneous", "sequential"]
@@ -44,7 +44,7 @@ class Request:
         if not isinstance(rate, Real) or isinstance(rate, bool) or not 0 < rate <= 1:
             percent = ""
             if isinstance(rate, Real) and not isinstance(rate, bool) and 1 < rate <= 100:
-                percent = f"; for {rate:g} % give {rate / 100:g}"
+                percent = f"; for {float(rate):g} % give {float(rate) / 100:g}"
             raise ParameterError(
                 f"rate={rate!r}: give the share of records to swap, a number above 0 and up to 1{percent}"
             )
@@ -77,10 +77,13 @@ class Request:
         if records < 2:
             raise DataError(f"a swap takes two records, but the table has {records}")
         # A rate such as 0.29 of 200 records is 57.99999… in floating point.
-        pairs = min(int(float(self.rate) * records / 2 + 1e-9), records // 2)
+        pairs = min(int(float(self.rate) * records / 2 * (1 + 1e-12)), records // 2)
         if pairs == 0:
+            # Two digits, rounded up: a little less would still be no pair.
+            digits = 10 ** (1 - math.floor(math.log10(2 / records)))
+            least = math.ceil(2 / records * digits) / digits
             raise DataError(
-                f"rate={self.rate!r} of {records:,} records is less than one pair; give {2 / records:.2g} or more"
+                f"rate={self.rate!r} of {records:,} records is less than one pair; give {least:.2g} or more"
             )
         return pairs
 
@@ -101,11 +104,9 @@ class Request:
 
 def names(given: Any, argument: str, table: Table) -> tuple[Any, ...]:
     """Read names of columns: a list of them, or a single one; all must be there."""
-    if isinstance(given, Mapping):
+    if is_frame(given):
         raise ParameterError(f"{argument}: a list of column names is needed; data swapping takes no taxonomies")
-    listed = (
-        tuple(given) if is_sequence(given) and not (isinstance(given, tuple) and given in table.names) else (given,)
-    )
+    listed = tuple(column_names(given, table.names))
     for name in listed:
         table.values(name)
     return listed

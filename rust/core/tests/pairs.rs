@@ -119,7 +119,7 @@ fn every_sequence_of_pairs_has_its_chance() {
 #[test]
 fn rare_pairs_are_found_and_all_alike() {
     let n = 4000;
-    // Three records with values of their own in both keys; all others agree in one key or the other with each other.
+    // Two records have a value of their own in the first key, two others in the second; all else agree in both.
     let first: Vec<u32> = (0..n).map(|i| if i < 2 { i + 1 } else { 0 }).collect();
     let second: Vec<u32> = (0..n).map(|i| if i == 0 || i == 1 || i > 3 { 0 } else { i - 1 }).collect();
     let unequal = [first, second];
@@ -134,6 +134,41 @@ fn rare_pairs_are_found_and_all_alike() {
     pairs.sort_unstable();
     assert_eq!(pairs.iter().map(|p| p.0).collect::<Vec<_>>(), [(0, 2), (0, 3), (1, 2), (1, 3)]);
     assert!(pairs.iter().all(|&(_, times)| (400..600).contains(&times)), "{pairs:?}");
+}
+
+/// Rare pairs of records that have unequal numbers of partners: A–B, B–C and C–D, and no others.
+#[test]
+fn rare_pairs_are_alike_whatever_the_partners() {
+    let rare: [[u32; 3]; 4] = [[1, 0, 2], [0, 1, 3], [2, 0, 4], [0, 2, 2]];
+    let n = 400;
+    let column = |key: usize| (0..n).map(|record| rare.get(record).map_or(0, |values| values[key])).collect();
+    let unequal: Vec<Vec<u32>> = (0..3).map(column).collect();
+    let mut seen: HashMap<(u32, u32), u32> = HashMap::new();
+    for seed in 0..3000 {
+        let found = drawn(&[], &unequal, n, 1, seed);
+        assert_eq!((found.feasible, found.alone), (3, n as u64 - 4));
+        let (a, b) = found.pairs[0];
+        *seen.entry((a.min(b), a.max(b))).or_default() += 1;
+    }
+    assert!(seen.len() == 3 && seen.values().all(|times| (900..1100).contains(times)), "{seen:?}");
+}
+
+/// The frequent cells differ from each other in every key, but in no pair in all three: of a million million pairs that
+/// differ in one key a few are feasible. Going through the records for each of them would take minutes.
+#[test]
+fn pairs_of_rare_cells_among_many_records() {
+    let (many, few) = (100_000usize, 20_000usize);
+    let cells = [([0, 1, 0], many), ([0, 0, 1], many), ([1, 0, 0], many), ([0, 0, 0], few), ([1, 1, 1], few)];
+    let column = |key: usize| cells.iter().flat_map(|&(cell, n)| std::iter::repeat_n(cell[key], n)).collect();
+    let unequal: Vec<Vec<u32>> = (0..3).map(column).collect();
+    let n = unequal[0].len();
+    let found = drawn(&[], &unequal, n, n / 2, 1);
+    assert_eq!((found.feasible, found.alone), ((few * few) as u64, 3 * many as u64));
+    assert_eq!(found.pairs.len(), few);
+    // Both ends are drawn from all of their cell, in no order.
+    let first = |pair: &(u32, u32)| pair.0.min(pair.1);
+    let early = found.pairs[..few / 2].iter().filter(|pair| (first(pair) as usize) < 3 * many + few / 2).count();
+    assert!(early.abs_diff(few / 4) < few / 50, "{early}");
 }
 
 #[test]

@@ -1,7 +1,13 @@
 //! Counting partners that differ in several keys at once, by inclusion and exclusion.
 
+use std::ops::Range;
+
+use rand::RngExt;
+use rand_chacha::ChaCha20Rng;
+
 use super::ids::Ids;
-use super::key::Key;
+use super::key::{Groups, Key, firsts};
+use super::{STEPS, lost};
 use crate::coded::Coded;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -11,8 +17,12 @@ pub const MOST_KEYS: usize = 8;
 
 /// How many records are left of each combination of some of the keys, for all subsets of keys.
 pub struct Cells {
-    /// The cell of each record: records in one class that agree in all keys.
-    of: Vec<u32>,
+    /// Records by cell: those of one class that agree in all keys.
+    groups: Groups,
+    /// First cell of each class, and the end.
+    first: Vec<u32>,
+    /// By key, the value of each cell.
+    values: Vec<Vec<u32>>,
     /// By cell, for every subset of keys that is not empty, where its count stands.
     at: Vec<u32>,
     counts: Vec<u32>,
@@ -22,8 +32,11 @@ pub struct Cells {
 impl Cells {
     pub fn new(classes: &Ids, keys: &[Key], control: &Control) -> Result<Self> {
         let columns: Vec<Ids> = keys.iter().map(|key| key.groups.ids()).collect();
-        let cells = columns.iter().fold(classes.clone(), |ids, key| ids.refined(key.column()));
-        control.check()?;
+        let mut cells = classes.clone();
+        for key in &columns {
+            cells = cells.refined(key.column());
+            control.check()?;
+        }
         let subsets = (1 << keys.len()) - 1;
         let room = cells.count * subsets;
         if u32::try_from(room).is_err() {
@@ -56,17 +69,22 @@ impl Cells {
                 at[cell * subsets + subset - 1] = place as u32;
             }
         }
-        Ok(Self { of: cells.of, at, counts, subsets })
+        let first = firsts(&class_of.of, classes.count);
+        Ok(Self { groups: Groups::new(cells), first, values, at, counts, subsets })
     }
 
-    fn places(&self, record: u32) -> &[u32] {
-        &self.at[self.of[record as usize] as usize * self.subsets..][..self.subsets]
+    fn of_class(&self, class: usize) -> Range<usize> {
+        self.first[class] as usize..self.first[class + 1] as usize
     }
 
     /// How many of the `size` records left in a record's class differ from it in every key.
     pub fn partners(&self, record: u32, size: u64) -> u64 {
+        self.partners_of(self.groups.of(record), size)
+    }
+
+    fn partners_of(&self, cell: usize, size: u64) -> u64 {
         let mut found = size as i64;
-        for (subset, &place) in (1u32..).zip(self.places(record)) {
+        for (subset, &place) in (1u32..).zip(&self.at[cell * self.subsets..][..self.subsets]) {
             let count = i64::from(self.counts[place as usize]);
             found += if subset.count_ones() % 2 == 1 { -count } else { count };
         }
@@ -75,9 +93,46 @@ impl Cells {
 
     /// Takes a record away.
     pub fn take(&mut self, record: u32) {
-        let start = self.of[record as usize] as usize * self.subsets;
+        let start = self.groups.of(record) * self.subsets;
         for &place in &self.at[start..start + self.subsets] {
             self.counts[place as usize] -= 1;
         }
+        self.groups.take(record);
+    }
+
+    /// What [`Cells::draw`] costs in a class, in draws of a pair from one key.
+    pub fn cost(&self, class: usize) -> u64 {
+        1 + (self.of_class(class).len() * self.subsets) as u64 / 64
+    }
+
+    /// One of the feasible pairs of a class, by going through its cells: the first record by the number of its partners,
+    /// then one of these.
+    pub fn draw(&self, class: usize, size: u64, rng: &mut ChaCha20Rng, control: &Control) -> Result<(u32, u32)> {
+        let range = self.of_class(class);
+        let mut weights = Vec::with_capacity(range.len());
+        for cell in range.clone() {
+            if (weights.len() as u64).is_multiple_of(STEPS) {
+                control.check()?;
+            }
+            let left = self.groups.left(cell);
+            weights.push(if left == 0 { 0 } else { left * self.partners_of(cell, size) });
+        }
+        let mut unit = rng.random_range(0..weights.iter().sum::<u64>().max(1));
+        for (a, weight) in range.clone().zip(weights) {
+            if unit >= weight {
+                unit -= weight;
+                continue;
+            }
+            let partners = weight / self.groups.left(a);
+            let (in_cell, mut other) = (unit / partners, unit % partners);
+            for b in range.filter(|&b| self.values.iter().all(|of| of[a] != of[b])) {
+                if other < self.groups.left(b) {
+                    return Ok((self.groups.records(a)[in_cell as usize], self.groups.records(b)[other as usize]));
+                }
+                other -= self.groups.left(b);
+            }
+            break;
+        }
+        Err(lost())
     }
 }

@@ -81,6 +81,11 @@ impl Groups {
     }
 }
 
+/// Where each of some classes begins, and the end, if `class_of` ascends.
+pub fn firsts(class_of: &[u32], classes: usize) -> Vec<u32> {
+    (0..=classes).map(|class| class_of.partition_point(|&of| (of as usize) < class) as u32).collect()
+}
+
 /// A key in which the records of a pair must differ: classes of records, each in groups that agree in the key.
 pub struct Key {
     pub groups: Groups,
@@ -100,8 +105,7 @@ impl Key {
         for (&id, &class) in ids.of.iter().zip(&classes.of) {
             class_of[id as usize] = class;
         }
-        let first: Vec<u32> =
-            (0..=classes.count).map(|c| class_of.partition_point(|&x| (x as usize) < c) as u32).collect();
+        let first = firsts(&class_of, classes.count);
         let groups = Groups::new(ids);
         let mut sizes: Vec<u64> = groups.left.iter().map(|&x| u64::from(x)).collect();
         let mut squares: Vec<u64> = sizes.iter().map(|x| x * x).collect();
@@ -115,7 +119,7 @@ impl Key {
     }
 
     /// The groups of a class.
-    pub fn groups_of(&self, class: usize) -> std::ops::Range<usize> {
+    fn groups_of(&self, class: usize) -> std::ops::Range<usize> {
         self.first[class] as usize..self.first[class + 1] as usize
     }
 

@@ -5,9 +5,11 @@
 //! each class is known throughout: the partners of a record are counted by inclusion and exclusion over the keys
 //! ([`cells`]), and with each record that goes, its partners go from the count. A class is drawn by these counts, then a
 //! pair inside it: exactly at once where there is no key or one ([`key`]); with several, among the pairs that differ in
-//! the scarcest key, until the others differ too; and where that takes long, by going through the class.
+//! the scarcest key, until the others differ too; and where few of them do, by going through the cells of the class, which
+//! are the records that agree in all keys.
 //!
-//! O(n·2^m) time and memory for m keys before the first pair, O(log n + 2^m) for each pair, times the tries that it takes.
+//! O(n·2^m) time and memory for m keys before the first pair, O(log n + 2^m) for each pair, times the tries that it takes,
+//! which never cost more than going through the cells would.
 
 mod cells;
 mod ids;
@@ -179,40 +181,25 @@ impl Pool {
         match &self.rule {
             Rule::Any(groups) => Ok(groups.draw(class, rng)),
             Rule::One(key) => Ok(key.draw(class, size, rng)),
-            Rule::All(keys, _) => {
-                let scarcest = keys.iter().min_by_key(|key| key.ordered_pairs(class, size));
-                if let Some(key) = scarcest {
-                    // No more tries than going through the class would cost.
-                    for trial in 1..=64 + size / 4 {
-                        let (a, b) = key.draw(class, size, rng);
-                        if differ(keys, a, b) {
-                            return Ok((a, b));
-                        }
-                        if trial.is_multiple_of(STEPS) {
-                            control.check()?;
-                        }
+            Rule::All(keys, cells) => {
+                let scarcest = keys.iter().min_by_key(|key| key.ordered_pairs(class, size)).ok_or_else(lost)?;
+                // So many pairs differ in this key for each one that differs in all.
+                let tries = scarcest.ordered_pairs(class, size) / (2 * weights::of(&self.classes, class)).max(1);
+                if tries > cells.cost(class) {
+                    return cells.draw(class, size, rng, control);
+                }
+                for trial in 1u64.. {
+                    let (a, b) = scarcest.draw(class, size, rng);
+                    if differ(keys, a, b) {
+                        return Ok((a, b));
+                    }
+                    if trial.is_multiple_of(STEPS) {
+                        control.check()?;
                     }
                 }
-                control.check()?;
-                self.search(class, keys, rng)
+                Err(lost())
             }
         }
-    }
-
-    /// The same by going through the class: the first record by the number of its partners, then one of these.
-    fn search(&self, class: usize, keys: &[Key], rng: &mut ChaCha20Rng) -> Result<(u32, u32)> {
-        let left = || keys[0].groups_of(class).flat_map(|group| keys[0].groups.records(group)).copied();
-        let total: u64 = left().map(|record| self.partners(record, class)).sum();
-        let mut unit = rng.random_range(0..total.max(1));
-        for a in left() {
-            let partners = self.partners(a, class);
-            if unit < partners {
-                let b = left().filter(|&b| differ(keys, a, b)).nth(unit as usize);
-                return b.map(|b| (a, b)).ok_or_else(lost);
-            }
-            unit -= partners;
-        }
-        Err(lost())
     }
 }
 

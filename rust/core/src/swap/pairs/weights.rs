@@ -45,6 +45,11 @@ pub fn before(tree: &[u64], at: usize) -> u64 {
     sum
 }
 
+/// The weight of an entry.
+pub fn of(tree: &[u64], at: usize) -> u64 {
+    before(tree, at + 1) - before(tree, at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +67,9 @@ mod tests {
             let units: Vec<(usize, u64)> = (0..len).flat_map(|i| (0..weights[i]).map(move |u| (i, u))).collect();
             for (unit, &expected) in units.iter().enumerate() {
                 assert_eq!(find(len, |node| tree[node], unit as u64), expected);
+            }
+            for (at, &weight) in weights.iter().enumerate() {
+                assert_eq!(of(&tree, at), weight);
             }
             for at in 0..=len {
                 assert_eq!(before(&tree, at), weights[..at].iter().sum::<u64>());
