@@ -28,12 +28,12 @@ const LOOKS: u64 = 256;
 ///
 /// Closed walks as in [`super::assign::closed_walk`], but each record picks the nearest node along the order that it may have
 /// (Algorithm 2, greedyPick): ahead or behind, and of two equally far along the order the one with the smaller Hamming distance.
-/// With more than one of `candidates` it picks that of the smallest Hamming distance among so many nearest ones, which pays for many labels.
+/// With more than one of `candidates` it picks that of the smallest Hamming distance among so many nearest ones, which pays for large l.
 ///
 /// Walks may lead into a corner that none leaves. So they are given up after some time, what they could not match is matched by
 /// exchanges (see `repair`), and the assignments are then extracted anew from all matches. Exchanges always succeed, so this
-/// ends whenever each label is on at most n/l records; otherwise it is an error. Time grows with n·l², not with the square of n, and
-/// in that l stands for comparisons with the labels a record has.
+/// ends whenever each label is on at most n/l records; otherwise it is an error. O(n·l²), whatever the labels: what walks may look
+/// at grows with n·l, and each look compares with the labels that a record has.
 pub fn greedy_walk(
     sets: &Itemsets,
     order: &[u32],
