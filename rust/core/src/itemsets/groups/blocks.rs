@@ -67,7 +67,8 @@ fn cheapest(
                 block.add(record, costs);
             }
             let total = before + i128::from(block.cost());
-            if allowed.contains(&size) && total < best[start + size].0 {
+            // Starts go up, so of equal cuts the one with the shorter block is kept: more groups leave more to the search.
+            if allowed.contains(&size) && total <= best[start + size].0 {
                 best[start + size] = (total, (size * grain) as u32);
             }
         }
@@ -170,5 +171,102 @@ impl Items {
     fn subtract(&mut self, number: i64, weight: i64) {
         self.number -= number;
         self.weight -= weight;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::itemsets::Itemsets;
+    use crate::rng::Streams;
+
+    /// The cost of a block, bit by bit over all items.
+    fn cost(block: &[u32], costs: &Costs<'_>) -> i64 {
+        let mut sum = 0;
+        for item in 0..costs.sets.n_items() {
+            let holds = |&&record: &&u32| costs.sets.row(record).contains(&item);
+            let set = majority(block.iter().filter(holds).count(), block.len(), costs.common(item));
+            sum += block.iter().filter(|record| holds(record) != set).map(|&record| costs.weight(record)).sum::<i64>();
+        }
+        sum
+    }
+
+    /// The smallest cost over all ways to cut, tried one after another.
+    fn brute_force(order: &[u32], allowed: &RangeInclusive<usize>, costs: &Costs<'_>) -> i64 {
+        if order.is_empty() {
+            return 0;
+        }
+        let sizes = allowed.clone().filter(|&size| size <= order.len());
+        let rest = |size: usize| brute_force(&order[size..], allowed, costs);
+        sizes.map(|size| cost(&order[..size], costs).saturating_add(rest(size))).min().unwrap_or(i64::MAX / 2)
+    }
+
+    fn random(n: usize, n_items: u32, share: f64, seed: u64) -> Itemsets {
+        let mut rng = Streams::new(Some(seed)).unwrap().generator(0, 0);
+        let (mut starts, mut items) = (vec![0], Vec::new());
+        for _ in 0..n {
+            items.extend((0..n_items).filter(|_| rng.random_bool(share)));
+            starts.push(items.len());
+        }
+        Itemsets::new(n_items, starts, items).unwrap()
+    }
+
+    #[test]
+    fn no_cut_is_cheaper() {
+        let mut rng = Streams::new(Some(1)).unwrap().generator(0, 0);
+        let control = Control::new();
+        for case in 0..300 {
+            let n = rng.random_range(1..18);
+            let sets = random(n, rng.random_range(1..9), rng.random_range(0.1..0.8), case);
+            let costs = Costs::new(&sets);
+            let order: Vec<u32> = (0..n as u32).collect();
+            let k = rng.random_range(1..=n.min(6));
+            let longest = rng.random_range(k..2 * k);
+            let sizes = cut(&order, k, longest, &costs, &control).unwrap();
+            let mut found = 0;
+            let mut rest = &order[..];
+            for &size in &sizes {
+                found += cost(&rest[..size as usize], &costs);
+                rest = &rest[size as usize..];
+            }
+            assert!(rest.is_empty());
+            let best = brute_force(&order, &(k..=longest), &costs);
+            if best >= i64::MAX / 2 {
+                assert!(sizes.iter().all(|&size| (k..2 * k).contains(&(size as usize))), "case {case}: {sizes:?}");
+            } else {
+                assert_eq!(found, best, "case {case}: {sizes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn growing_block_costs_what_measuring_gives() {
+        for seed in 0..20 {
+            let sets = random(60, 30, 0.05 + 0.04 * seed as f64, seed);
+            let costs = Costs::new(&sets);
+            let mut block = Block::new(&costs, 60);
+            for _ in 0..2 {
+                for record in 0..60 {
+                    block.add(record, &costs);
+                    let records: Vec<u32> = (0..=record).collect();
+                    assert_eq!(block.cost(), cost(&records, &costs));
+                }
+                block.clear(&costs);
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_and_coarse_cuts_have_allowed_sizes() {
+        let sets = random(50_000, 6, 0.3, 1);
+        let costs = Costs::new(&sets);
+        let order: Vec<u32> = (0..50_000).collect();
+        for (k, longest) in [(1, 1), (2, 3), (9, 11), (513, 1025), (777, 900), (24_000, 30_000), (50_000, 99_999)] {
+            let sizes = cut(&order, k, longest, &costs, &Control::new()).unwrap();
+            assert_eq!(sizes.iter().sum::<u32>(), 50_000);
+            assert!(sizes.iter().all(|&size| (k..2 * k).contains(&(size as usize))), "{k}: {sizes:?}");
+        }
     }
 }

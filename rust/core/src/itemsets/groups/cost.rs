@@ -7,8 +7,9 @@ use crate::error::Result;
 use crate::itemsets::Itemsets;
 use crate::lists::Lists;
 
-/// The weight of a record with one item. Weights are whole numbers, so that sums do not depend on their order.
-pub(super) const UNIT: i64 = 1 << 28;
+/// The weight of a record with one item. Weights are whole numbers, so that sums do not depend on their order. All numbers
+/// up to 20 divide it, so that ties between short records are ties.
+pub(super) const UNIT: i64 = 232_792_560;
 
 /// Groups whose costs are summed up by one task.
 const GROUPS: usize = 1 << 10;
@@ -103,7 +104,7 @@ impl<'a> Costs<'a> {
     }
 
     /// Cost of all groups.
-    pub(super) fn total<'b>(&self, groups: &[&'b [u32]], control: &Control) -> Result<i128> {
+    pub(super) fn total(&self, groups: &[&[u32]], control: &Control) -> Result<i128> {
         let parts = groups.par_chunks(GROUPS).map(|groups| {
             let mut tally = Tally::new(self.sets.n_items());
             let mut sum = 0;

@@ -323,7 +323,8 @@ impl Crowd {
             }
         };
         let partners = &self.members[to];
-        let start = if partners.len() > PARTNERS { rng.random_range(0..partners.len()) } else { 0 };
+        // Of equal ones the first is taken, so from a random one on: where much is equal, search wanders.
+        let start = rng.random_range(0..partners.len());
         for &other in partners[start..].iter().chain(&partners[..start]).take(PARTNERS) {
             if !(self.fits(record, to, other) && self.fits(other, from, record)) {
                 continue;
@@ -339,7 +340,10 @@ impl Crowd {
                 difference += self.pushed(from, word, come[0] & bits, 1, both);
                 difference += self.pushed(to, word, come[1] & bits, -1, both);
             }
-            consider(Some(other), difference);
+            // An exchange of equal records leads nowhere and would hide those that cost a little.
+            if difference != 0 || bits != row || self.label[other] != self.label[record] {
+                consider(Some(other), difference);
+            }
         }
         if self.members[from].len() > self.k
             && self.members[to].len() < 2 * self.k - 1
@@ -462,3 +466,6 @@ fn exponential(random: u32) -> f32 {
     let fraction = (u64::from(random) << (zeros + 1)) as u32;
     LN_2 * (zeros as f32 + 1.0 - fraction as f32 / (u32::MAX as f32 + 1.0))
 }
+
+#[cfg(test)]
+mod tests;

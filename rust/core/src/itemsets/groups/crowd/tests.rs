@@ -1,0 +1,96 @@
+//! What a crowd keeps up to date, against counting anew.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::itemsets::Itemsets;
+use crate::rng::Streams;
+
+/// The cost of all groups of a crowd, counted anew over all items.
+fn cost(crowd: &Crowd, costs: &Costs<'_>) -> i128 {
+    let groups: Vec<Vec<u32>> =
+        crowd.members.iter().map(|members| members.iter().map(|&member| crowd.record[member]).collect()).collect();
+    let groups: Vec<&[u32]> = groups.iter().map(Vec::as_slice).collect();
+    costs.total(&groups, &Control::new()).unwrap()
+}
+
+/// Compares what is kept up to date with a crowd made anew.
+fn assert_up_to_date(crowd: &Crowd, labels: Option<&[u32]>, costs: &Costs<'_>) {
+    let (mut records, mut sizes) = (vec![0; crowd.record.len()], vec![0; crowd.members.len()]);
+    crowd.write(&mut records, &mut sizes);
+    let mut tally = Tally::new(costs.sets.n_items());
+    let anew = Crowd::new(&records, &sizes, crowd.k, labels, costs, &mut tally);
+    let n = records.len();
+    for (group, members) in crowd.members.iter().enumerate() {
+        assert_eq!(crowd.total[group], anew.total[group]);
+        let has = |crowd: &Crowd| crowd.has[group * crowd.labels..][..crowd.labels].to_vec();
+        assert_eq!(has(crowd), has(&anew));
+        assert!(members.iter().all(|&member| crowd.group[member] == group));
+        for (index, record) in records.iter().enumerate() {
+            let member = crowd.record.iter().position(|other| other == record).unwrap();
+            assert_eq!(crowd.flips[group * n + member], anew.flips[group * n + index]);
+        }
+        // Items are numbered as they come, so edges are compared by how many stand at each.
+        for edge in 0..EDGES {
+            let standing = |crowd: &Crowd| -> u32 {
+                crowd.edges[(group * EDGES + edge) * crowd.words..][..crowd.words].iter().map(|w| w.count_ones()).sum()
+            };
+            assert_eq!(standing(crowd), standing(&anew), "edge {edge}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+
+    #[test]
+    fn differences_are_what_measuring_gives(k in 1usize..8, groups in 2usize..7, n_items in 1u32..150, seed: u64, labelled: bool) {
+        let mut rng = Streams::new(Some(seed)).unwrap().generator(0, 0);
+        let sizes: Vec<u32> = (0..groups).map(|_| rng.random_range(k..2 * k) as u32).collect();
+        let n = sizes.iter().sum::<u32>();
+        let share: Vec<f64> = (0..n_items).map(|_| rng.random_range(0.0..1.0)).collect();
+        let (mut starts, mut items) = (vec![0], Vec::new());
+        // Records outside the crowd, too, so that what is common differs.
+        for _ in 0..n + 10 {
+            let length = rng.random_range(0.0..1.2);
+            items.extend((0..n_items).filter(|&item| rng.random::<f64>() < share[item as usize] * length));
+            starts.push(items.len());
+        }
+        let sets = Itemsets::new(n_items, starts, items).unwrap();
+        let costs = Costs::new(&sets);
+        let records: Vec<u32> = (10..n + 10).collect();
+        // Distinct inside each group at first.
+        let labels: Vec<u32> = (0..n + 10).map(|i| i.wrapping_sub(10) % (2 * k as u32 + 3)).collect();
+        let labels = labelled.then_some(&labels[..]);
+        let mut crowd = Crowd::new(&records, &sizes, k, labels, &costs, &mut Tally::new(n_items));
+        let mut near = Vec::new();
+        for _ in 0..60 {
+            let record = rng.random_range(0..n as usize);
+            let to = crowd.other_group(record, &mut rng);
+            if let Some(change) = crowd.best(record, to, &mut near, &mut rng) {
+                let before = cost(&crowd, &costs);
+                crowd.make(change);
+                prop_assert_eq!(before + i128::from(change.difference), cost(&crowd, &costs));
+            }
+        }
+        assert_up_to_date(&crowd, labels, &costs);
+        crowd.search(3, 1e7, &mut rng, &Control::new()).unwrap();
+        assert_up_to_date(&crowd, labels, &costs);
+        for members in &crowd.members {
+            prop_assert!((k..2 * k).contains(&members.len()));
+            if labelled {
+                let mut labels: Vec<u32> = members.iter().map(|&member| crowd.label[member]).collect();
+                labels.sort_unstable();
+                prop_assert!(labels.windows(2).all(|pair| pair[0] < pair[1]));
+            }
+        }
+    }
+}
+
+#[test]
+fn exponential_numbers() {
+    assert!(exponential(u32::MAX) < 1e-6 && exponential(0) > 20.0);
+    let mean = (0..1u32 << 16).map(|i| f64::from(exponential(i << 16 | 1 << 15))).sum::<f64>() / f64::from(1 << 16);
+    // Linear between powers of two: a little above the 1 of the true law.
+    assert!((1.0..1.1).contains(&mean), "{mean}");
+}
