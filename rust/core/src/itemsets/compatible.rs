@@ -199,12 +199,18 @@ struct Sieve {
 impl Sieve {
     /// Counts the rows of a block that could be the record.
     fn sift(&mut self, block: &Block, published: &Published<'_>, records: &Itemsets, rows: &[u32]) {
+        let record = records.row(self.record);
         for word in places(block.words_with(&self.items)) {
-            for place in places(block.rows_with(&self.items, word)) {
+            // The rarest items leave few rows or none; only then all others are worth a look.
+            let mut left = block.rows_with(&self.items, word);
+            if left != 0 {
+                left &= block.rows_with(record, word);
+            }
+            for place in places(left) {
                 let row = rows[64 * word + place];
                 let (base, distance) = (published.base.row(row), published.distance.row(row));
                 let threshold = published.threshold[row as usize];
-                self.count += u32::from(could_be(records.row(self.record), base, distance, threshold));
+                self.count += u32::from(could_be(record, base, distance, threshold));
             }
         }
     }
