@@ -18,8 +18,9 @@ use super::groups::Groups;
 use super::scale::{Distance, Space};
 use super::tree::Tree;
 
-/// Buckets, about: more are more to add up, fewer have more tuples to look at.
-const BUCKETS: usize = 1 << 9;
+/// Buckets, about, for up to two attributes and for more: more are more to add up, fewer have looser bounds and more
+/// tuples to look at. With two attributes bounds are tight anyway.
+const BUCKETS: [usize; 2] = [1 << 9, 1 << 11];
 /// Numbers that the tables of bounds may have; many categories get fewer buckets.
 const TABLE: usize = 1 << 24;
 /// Tuples that a bucket may have in any case.
@@ -129,7 +130,8 @@ impl<'a> Ends<'a> {
     fn build(&mut self) {
         let tuples: Vec<u32> = (0..self.left.len() as u32).filter(|&t| self.left[t as usize] > 0).collect();
         let categories: usize = self.all.spaces.iter().map(Space::len).sum();
-        let leaf = FEW.max(tuples.len() / BUCKETS.min(TABLE / categories.max(1)).max(1));
+        let buckets = BUCKETS[usize::from(self.all.spaces.len() > 2)].min(TABLE / categories.max(1)).max(1);
+        let leaf = FEW.max(tuples.len() / buckets);
         let tree = Tree::new(&self.groups, self.all.codes, tuples, leaf);
         let mut ranges: Vec<(u32, u32)> =
             tree.nodes.iter().filter(|node| node.children == 0).map(|node| (node.start, node.end)).collect();
@@ -281,10 +283,10 @@ impl<'a> Ends<'a> {
                 seats += bucket.seats.1 - bucket.seats.0;
                 self.tied.push((seats, index));
             }
-            // What was found is less, so nothing but what is drawn here can attain the bound.
+            // Where bounds are exact, what attains this one sits in these buckets or was found.
+            let found = if known == bound { &self.farthest[..] } else { &[] };
             if self.bits == 0
-                && known < bound
-                && let Some(place) = self.try_seats(from, Distance::from(bound - 1), rng)
+                && let Some(place) = self.try_seats(from, Distance::from(bound - 1), found, rng)
             {
                 return place;
             }
@@ -292,11 +294,17 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// Draws some of the seats of the buckets with the largest bound, until a record attains it.
-    fn try_seats(&self, from: usize, bound: Distance, rng: &mut ChaCha20Rng) -> Option<u32> {
-        let seats = self.tied.last().filter(|last| last.0 > 0)?.0;
-        for _ in 0..TRIALS {
-            let (index, within) = find(&self.tied, rng.random_range(0..seats));
+    /// Draws some of the seats of the buckets with the largest bound, and of the records found, until one attains it.
+    fn try_seats(&self, from: usize, bound: Distance, found: &[(u32, u32)], rng: &mut ChaCha20Rng) -> Option<u32> {
+        let seats = self.tied.last().map_or(0, |last| last.0);
+        let all = seats + found.last().map_or(0, |last| last.0);
+        for _ in 0..if all > 0 { TRIALS } else { 0 } {
+            let nth = rng.random_range(0..all);
+            if nth >= seats {
+                let (tuple, within) = find(found, nth - seats);
+                return Some(self.of(tuple as usize)[within as usize]);
+            }
+            let (index, within) = find(&self.tied, nth);
             let place = self.places[(self.buckets[index as usize].seats.0 + within) as usize];
             if place != NOBODY && self.distance(from, self.all.tuples[place as usize] as usize) == bound {
                 return Some(place);
