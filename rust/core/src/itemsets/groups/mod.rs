@@ -34,7 +34,8 @@ const REPRESENTATIVES: u32 = 640;
 const TREES: u32 = 641;
 const CROWDS: u32 = 642;
 
-/// How much work to put into good groups. Time is proportional to records, their items, `k` (up to 64) and passes.
+/// How much work to put into good groups. Time is proportional to records, their items and passes, and
+/// hardly depends on `k`, since of a large group only some members are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
     /// Passes of annealing: the more, the better the groups. Zero leaves it out.
