@@ -10,7 +10,7 @@ from nominym import datasets, distortion, error, itemsets, stats
 from nominym._core import __version__
 from nominym.control import set_threads
 from nominym.error import NominymError, PrivacyWarning
-from nominym.itemsets import Itemsets
+from nominym.itemsets import Itemsets, best_order, gray_order, gray_tsp_order, recode, tour_length
 from nominym.noise import NoiseModel, add_noise
 from nominym.result import Result
 from nominym.swap import data_swap, rank_swap
@@ -29,13 +29,18 @@ __all__ = [
     "Taxonomy",
     "__version__",
     "add_noise",
+    "best_order",
     "data_swap",
     "datasets",
     "distortion",
     "error",
+    "gray_order",
+    "gray_tsp_order",
     "itemsets",
     "rank_swap",
     "read_taxonomy",
+    "recode",
     "set_threads",
     "stats",
+    "tour_length",
 ]

@@ -9,6 +9,9 @@ __all__ = [
     "Marginality",
     "Sets",
     "__version__",
+    "assign_groups",
+    "assign_matches",
+    "assign_ring",
     "count_compatible",
     "count_queries",
     "counts",
@@ -21,7 +24,13 @@ __all__ = [
     "draw_uniform",
     "draw_values",
     "error_rate",
+    "group_alike",
+    "group_along",
     "joint",
+    "match_diverse",
+    "order_best",
+    "order_gray",
+    "order_gray_tsp",
     "ranks_by_frequency",
     "set_threads",
     "shift_values",
@@ -32,6 +41,7 @@ __all__ = [
     "swap_ranked",
     "swap_records",
     "swap_strict",
+    "tour_length",
     "vote_assignments",
     "vote_groups",
     "vote_ring",
@@ -241,3 +251,35 @@ def count_compatible(
     base: Sets, distance: Sets, threshold: _Numbers, records: Sets, progress: _Progress = None
 ) -> _Numbers: ...
 def shuffle_rows(n: int, seed: int | None) -> _Numbers: ...
+
+_Drawn = tuple[tuple[NDArray[np.uint32], int] | None, _Codes]
+
+def order_gray(sets: Sets, columns: _Codes | None = None, progress: _Progress = None) -> _Codes: ...
+def order_gray_tsp(sets: Sets, shortest: int, longest: int, seed: int | None, progress: _Progress = None) -> _Codes: ...
+def order_best(sets: Sets, k: int, seed: int | None, progress: _Progress = None) -> _Codes: ...
+def tour_length(sets: Sets, order: _Codes, cyclic: bool) -> int: ...
+def assign_ring(order: _Codes, k: int, method: str, seed: int | None, progress: _Progress = None) -> _Drawn: ...
+def match_diverse(
+    sets: Sets,
+    order: _Codes,
+    labels: _Codes,
+    l: int,
+    candidates: int,
+    seed: int | None,
+    progress: _Progress = None,
+) -> _Codes: ...
+def assign_matches(
+    assignments: _Codes, order: _Codes, method: str, seed: int | None, progress: _Progress = None
+) -> _Drawn: ...
+def group_alike(
+    sets: Sets,
+    order: _Codes,
+    least: int,
+    labels: _Codes | None,
+    effort: str,
+    limit: float | None,
+    seed: int | None,
+    progress: _Progress = None,
+) -> _Codes: ...
+def group_along(sets: Sets, order: _Codes, least: int, labels: _Codes | None, progress: _Progress = None) -> _Codes: ...
+def assign_groups(group_of: _Codes, seed: int | None, progress: _Progress = None) -> _Codes: ...

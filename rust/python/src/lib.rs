@@ -8,6 +8,7 @@ mod distortion;
 mod error;
 mod itemsets;
 mod noise;
+mod recode;
 mod rng;
 mod stats;
 mod swap;
@@ -27,6 +28,11 @@ mod _core {
     };
     #[pymodule_export]
     use super::noise::{draw_values, shift_values};
+    #[pymodule_export]
+    use super::recode::{
+        assign_groups, assign_matches, assign_ring, group_alike, group_along, match_diverse, order_best, order_gray,
+        order_gray_tsp, tour_length,
+    };
     #[pymodule_export]
     use super::rng::{draw_normal, draw_uniform};
     #[pymodule_export]

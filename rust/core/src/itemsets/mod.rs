@@ -5,8 +5,10 @@
 pub mod assign;
 pub mod cahd;
 pub mod compatible;
+pub mod distance;
 pub mod diverse;
 pub mod groups;
+pub mod order;
 pub mod query;
 pub mod rows;
 pub mod text;

@@ -1,0 +1,176 @@
+//! The order with the smallest error, by more work than the Gray-TSP order takes.
+
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use super::super::Itemsets;
+use super::super::distance::Packed;
+use super::error::expected_error;
+use super::gray::gray_order;
+use super::neighbours::Neighbours;
+use super::paths::Matrix;
+use super::refine::refine;
+use super::tour::Tour;
+use super::{COLUMNS, REFINEMENTS, WHOLE, tour_length, whole};
+use crate::control::Control;
+use crate::error::Result;
+use crate::lists::Lists;
+use crate::rng::Streams;
+
+/// Gray orders with random columns.
+const RANDOM: u32 = 6;
+/// Neighbours of a record.
+const WIDTH: usize = 10;
+/// Rounds of looking among neighbours of neighbours.
+const ROUNDS: usize = 2;
+/// Longest stretch of the whole tour that is turned round; what lies farther apart stays apart.
+const REACH: usize = 30_000;
+/// Records for which the distances of all pairs are kept, and kicks for each of them.
+const FEW: usize = 6000;
+const KICKS: usize = 5;
+/// Exchanges that a round of refinement tries, in all.
+const TRIES: usize = 6_000_000;
+/// Rings from which on the tree is refined at once; smaller ones start from that.
+const WIDE: usize = 8;
+/// Temperatures of the refinement.
+const WARM: f64 = 0.5;
+const COOL: f64 = 0.1;
+
+/// An order for a ring of `k` with a small expected error.
+///
+/// 1. Gray orders with several orders of columns; the shortest is the start, all serve to find near records;
+/// 2. a graph of the nearest records, nearly;
+/// 3. two candidates from its links: a short closed tour through all records, which suits small rings, and the preorder of a
+///    spanning tree, which keeps clusters together and suits large ones;
+/// 4. both refined for rings of `k`; the one with the smaller expected error.
+///
+/// Near O(items + n·(k + constant)), with fewer tries for each record the more there are.
+pub fn best_order(sets: &Itemsets, k: usize, streams: &Streams, control: &Control) -> Result<Vec<u32>> {
+    let n = sets.n();
+    if n < 4 {
+        return Ok((0..n as u32).collect());
+    }
+    let mut orders = Vec::new();
+    for columns in column_orders(sets, streams) {
+        orders.push(gray_order(sets, Some(&columns), control)?);
+    }
+    let lengths: Vec<u64> = orders.iter().map(|order| tour_length(sets, order, true)).collect();
+    let shortest = (0..orders.len()).min_by_key(|&i| lengths[i]).unwrap_or(0);
+    let copies = equal_records(sets, &orders.swap_remove(shortest));
+    let distinct: Vec<u32> = (0..copies.len()).map(|number| copies.of(number)[0]).collect();
+    let packed = Packed::new(sets, &distinct);
+    let neighbours = Neighbours::near(&packed, WIDTH, &renumbered(orders, &distinct), ROUNDS, control)?;
+    let links = whole::links(&neighbours, &packed);
+    let tree = whole::preorder(packed.len(), &links);
+    let start = whole::greedy(&links, &packed, control)?;
+    drop(links);
+    let tour = short_tour(&packed, &neighbours, start, streams, control)?;
+    drop((packed, neighbours));
+    let expand = |nodes: Vec<u32>| nodes.iter().flat_map(|&node| copies.of(node as usize)).copied().collect();
+    choose(sets, k, expand(tour), expand(tree), streams, control)
+}
+
+/// Refines both candidates and takes the better one.
+fn choose(
+    sets: &Itemsets,
+    k: usize,
+    mut tour: Vec<u32>,
+    mut tree: Vec<u32>,
+    streams: &Streams,
+    control: &Control,
+) -> Result<Vec<u32>> {
+    let tries = (TRIES / sets.n()).clamp(15, 300);
+    let refine = |order: &mut [u32], k: usize, temperature: f64, stream: usize| {
+        refine(sets, order, k, (tries, temperature), (streams, REFINEMENTS[stream]), control)
+    };
+    let error = |order: &[u32]| expected_error(sets, order, k, control);
+    let mut errors = (error(&tour)?, error(&tree)?);
+    // The tree gains more than the tour, so a tour that starts behind stays there.
+    if errors.0 < errors.1 {
+        let before = tour.clone();
+        refine(&mut tour, k, 0.0, 0)?;
+        let refined = error(&tour)?;
+        if refined < errors.0 {
+            errors.0 = refined;
+        } else {
+            tour = before;
+        }
+    }
+    let before = tree.clone();
+    if k < WIDE {
+        // Small rings see too little to arrange clusters.
+        refine(&mut tree, WIDE, WARM, 1)?;
+        refine(&mut tree, k, COOL, 2)?;
+    } else {
+        refine(&mut tree, k, WARM, 2)?;
+    }
+    let refined = error(&tree)?;
+    if refined < errors.1 {
+        errors.1 = refined;
+    } else {
+        tree = before;
+    }
+    Ok(if errors.0 <= errors.1 { tour } else { tree })
+}
+
+/// Improves a closed tour; with kicks where there is room for all distances.
+fn short_tour(
+    packed: &Packed<'_>,
+    neighbours: &Neighbours,
+    start: Vec<u32>,
+    streams: &Streams,
+    control: &Control,
+) -> Result<Vec<u32>> {
+    if packed.len() > FEW {
+        let mut tour = Tour::new(packed, neighbours, start, REACH);
+        tour.descend(control)?;
+        return Ok(tour.into_nodes());
+    }
+    let matrix = Matrix::new(packed);
+    let mut tour = Tour::new(&matrix, neighbours, start, REACH);
+    tour.descend(control)?;
+    tour.kick(KICKS * packed.len(), 0, &mut streams.generator(WHOLE, 0), control)?;
+    Ok(tour.into_nodes())
+}
+
+/// Equal records, which are neighbours in every Gray order. One stands for all of them in the search.
+fn equal_records(sets: &Itemsets, order: &[u32]) -> Lists {
+    let mut copies = Lists::builder(order.len(), order.len());
+    for equal in order.chunk_by(|&a, &b| sets.row(a) == sets.row(b)) {
+        copies.push(equal.iter().copied());
+    }
+    copies
+}
+
+/// Orders of the distinct records only, numbered as they are listed; and that list itself as one order more.
+fn renumbered(mut orders: Vec<Vec<u32>>, distinct: &[u32]) -> Vec<Vec<u32>> {
+    let mut numbers = vec![u32::MAX; orders[0].len()];
+    for (number, &record) in (0u32..).zip(distinct) {
+        numbers[record as usize] = number;
+    }
+    orders.par_iter_mut().for_each(|order| {
+        order.retain_mut(|record| {
+            *record = numbers[*record as usize];
+            *record != u32::MAX
+        });
+    });
+    orders.push((0..distinct.len() as u32).collect());
+    orders
+}
+
+/// Orders of the items to try: as given, the most frequent first, those held by about half of the records first, random.
+fn column_orders(sets: &Itemsets, streams: &Streams) -> Vec<Vec<u32>> {
+    let frequencies = sets.frequencies();
+    let given: Vec<u32> = (0..sets.n_items()).collect();
+    let mut frequent = given.clone();
+    frequent.sort_by_key(|&item| std::cmp::Reverse(frequencies[item as usize]));
+    let mut even = given.clone();
+    even.sort_by_key(|&item| (2 * i64::from(frequencies[item as usize]) - sets.n() as i64).abs());
+    let mut orders = vec![given.clone(), frequent, even];
+    for number in 0..RANDOM {
+        let mut random = given.clone();
+        random.shuffle(&mut streams.generator(COLUMNS, number));
+        orders.push(random);
+    }
+    orders
+}

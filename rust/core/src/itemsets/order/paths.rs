@@ -1,0 +1,112 @@
+//! Shorter paths through the segments of an order.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::super::Itemsets;
+use super::super::distance::Packed;
+use super::neighbours::Neighbours;
+use super::tour::{Metric, Tour};
+use crate::control::Control;
+use crate::error::Result;
+use crate::rng::Streams;
+
+/// Neighbours of a record in its segment.
+const WIDTH: usize = 8;
+/// Places within which records are brought nearer where that makes the path no longer.
+const REACH: usize = 12;
+/// Distance of two nodes whose link must stay: below all that a move can gain.
+const KEEP: i32 = i32::MIN / 2;
+
+/// Kicks for each record: many where records are few, some among millions. Forty come within 0.2 % of the shortest paths known,
+/// three within 0.6 %.
+fn kicks(n: usize) -> usize {
+    (600_000 / n.max(1)).clamp(2, 20)
+}
+
+/// Makes the path through each segment of an order shorter, between its first and its last record. Segments are worked on at
+/// once, each with its own generator. O(n·segment).
+pub(super) fn shorten(
+    sets: &Itemsets,
+    order: &mut [u32],
+    cuts: &[Range<usize>],
+    streams: &Streams,
+    stream: u32,
+    control: &Control,
+) -> Result<()> {
+    let kicks = kicks(order.len());
+    let mut rest = order;
+    let mut pieces = Vec::with_capacity(cuts.len());
+    for cut in cuts {
+        let (piece, others) = rest.split_at_mut(cut.len());
+        pieces.push(piece);
+        rest = others;
+    }
+    pieces.into_par_iter().enumerate().try_for_each(|(number, piece)| {
+        let n = piece.len();
+        if n < 4 {
+            return control.advance(n as u64);
+        }
+        let records = piece.to_vec();
+        let packed = Packed::new(sets, &records);
+        let mut matrix = Matrix::new(&packed);
+        let neighbours = Neighbours::exact(n, WIDTH, |a, b| matrix.distance(a, b) as u32);
+        // A closed tour that never gives up the link from the last record to the first is a path between them.
+        matrix.set(0, n - 1, KEEP);
+        let mut tour = Tour::new(&matrix, &neighbours, (0..n as u32).collect(), n);
+        tour.descend(control)?;
+        let rng = &mut streams.generator(stream, number as u32);
+        // Ties lead to shorter paths at first, to better ones then.
+        tour.kick(kicks * n / 3, 0, rng, control)?;
+        tour.kick(kicks * n - kicks * n / 3, REACH, rng, control)?;
+        let mut nodes = tour.into_nodes();
+        let first = nodes.iter().position(|&node| node == 0).unwrap_or(0);
+        nodes.rotate_left(first);
+        if nodes[1] as usize == n - 1 {
+            nodes[1..].reverse();
+        }
+        for (slot, node) in piece.iter_mut().zip(nodes) {
+            *slot = records[node as usize];
+        }
+        control.advance(n as u64)
+    })
+}
+
+/// Distances between all pairs of few records.
+pub(super) struct Matrix {
+    n: usize,
+    cells: Vec<i32>,
+}
+
+impl Matrix {
+    pub(super) fn new(packed: &Packed<'_>) -> Self {
+        let n = packed.len();
+        let mut matrix = Self { n, cells: vec![0; n * n] };
+        for a in 0..n {
+            for b in 0..a {
+                matrix.set(a, b, packed.hamming(a as u32, b as u32).min(1 << 24) as i32);
+            }
+        }
+        matrix
+    }
+
+    fn set(&mut self, a: usize, b: usize, distance: i32) {
+        self.cells[a * self.n + b] = distance;
+        self.cells[b * self.n + a] = distance;
+    }
+}
+
+impl Metric for Matrix {
+    #[inline]
+    fn distance(&self, a: u32, b: u32) -> i64 {
+        i64::from(self.cells[a as usize * self.n + b as usize])
+    }
+}
+
+impl Metric for Packed<'_> {
+    #[inline]
+    fn distance(&self, a: u32, b: u32) -> i64 {
+        i64::from(self.hamming(a, b))
+    }
+}
