@@ -55,6 +55,7 @@ study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; 
 	$(PY) benches/study_rank_swap.py docs
 	$(PY) benches/study_noise.py docs
 	$(PY) benches/study_data_swap.py docs
+	$(PY) benches/study_itemsets.py docs
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) target out

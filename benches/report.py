@@ -28,6 +28,12 @@ BESIDE = "data_swap, rate 5 %, equal in one column, true swaps, beside pandas"
 DISTORTED = "distortion.table, 8 columns: 28 pairs and the whole"
 
 
+ITEMSETS = (
+    "extraction of assignments from a ring, 1,000,000 records",
+    "votes over a ring, 1,000,000 × 7,117 items",
+)
+
+
 def seconds(value: float) -> str:
     """Write a time with three digits."""
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
@@ -130,6 +136,21 @@ def ratios(groups: dict[str, list[dict[str, Any]]]) -> str:
         "test_distortion[1000000]",
         pairs,
     )
+    sets = {row["name"]: row["time"] / row.get("work", 1) for name in ITEMSETS for row in groups.get(name, [])}
+    claim(
+        "one assignment of a ring of 16, 1,000,000 records: closed walk (all 16) against split",
+        "test_extraction[closed-walk-16]",
+        "test_extraction[split-16]",
+        sets,
+    )
+    claim("augmentation (all 16) against split", "test_extraction[augment-16]", "test_extraction[split-16]", sets)
+    claim(
+        "votes over a ring of 16, a node: added up anew, in numpy, against one in, one out",
+        "test_naive_votes",
+        "test_votes[16]",
+        sets,
+    )
+    claim("votes, k = 64 against k = 4", "test_votes[64]", "test_votes[4]", sets)
     return "\n".join(lines)
 
 

@@ -81,16 +81,16 @@ def losses(name: str, sets: Itemsets) -> dict[str, dict[int, tuple[float, float,
 
 def grown(sets: Itemsets, times: int, rng: np.random.Generator) -> Itemsets:
     """Duplicate records and exchange one item in twenty of each copy, as likely as it is frequent."""
-    csr = sets.to_csr()
+    starts, held = sets.core.starts(), sets.core.items()
     rows = []
     for copy in range(times):
         for i in range(sets.n):
-            items = set(csr.indices[csr.indptr[i] : csr.indptr[i + 1]].tolist())
+            items = set(held[starts[i] : starts[i + 1]].tolist())
             if copy:
                 for item in list(items):
                     if rng.random() < 0.05:
                         items.discard(item)
-                        items.add(int(csr.indices[rng.integers(len(csr.indices))]))
+                        items.add(int(held[rng.integers(len(held))]))
             rows.append(sorted(items))
     return Itemsets.from_lists(rows, items=range(sets.n_items))
 

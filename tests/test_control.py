@@ -74,6 +74,24 @@ LONG_CALLS = {
         "before, after = ([rng.integers(0, 50_000, 8_000_000).astype(np.uint32) for _ in range(3)] for _ in range(2))",
         "_core.distortions(before, after, [50_000] * 3, [[0, 1], [1, 2], [0, 2], [0, 1, 2]] * 4)",
     ),
+    "gray-tsp": ("sets, _ = nym.datasets.baskets(1_000_000, 1)", "nym.gray_tsp_order(sets)"),
+    "best order": ("sets, _ = nym.datasets.baskets(1_000_000, 1)", "nym.best_order(sets, 16)"),
+    "groups": (
+        "sets, _ = nym.datasets.baskets(500_000, 1); order = nym.gray_order(sets)",
+        "nym.recode(sets, k=16, structure='groups', order=order)",
+    ),
+    "closed walk": (
+        "sets, _ = nym.datasets.baskets(1_000_000, 1); order = np.arange(1_000_000)",
+        "nym.recode(sets, k=32, order=order, method='closed-walk')",
+    ),
+    "labels": (
+        "sets, labels = nym.datasets.baskets(1_000_000, 1, labels=500); order = np.arange(1_000_000)",
+        "nym.recode(sets, l=8, labels=labels, order=order)",
+    ),
+    "possible worlds": (
+        "sets, _ = nym.datasets.baskets(400_000, 1); rel = nym.recode(sets, k=16, order=np.arange(400_000))",
+        "rel.compatible(sets)",
+    ),
     "draw": ("", "_core.draw_uniform(1_500_000_000, 1, 0)"),
 }
 

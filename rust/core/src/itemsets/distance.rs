@@ -278,7 +278,7 @@ mod tests {
     fn attributes(n: u32, attributes: u32, values: u32, doubles: u32) -> Itemsets {
         let row = |i: u32| {
             let mut row: Vec<u32> = (0..attributes)
-                .filter(|a| (i * 7 + a) % 11 != 0)
+                .filter(|a| !(i * 7 + a).is_multiple_of(11))
                 .flat_map(|a| {
                     let value = (i.wrapping_mul(2_654_435_761) >> (a % 16)) % values;
                     let second = (i % 20 < doubles && a == 3).then_some(a * values + (value + 1) % values);
