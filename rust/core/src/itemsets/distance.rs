@@ -3,6 +3,8 @@
 use rayon::prelude::*;
 
 use super::Itemsets;
+use crate::control::Control;
+use crate::error::Result;
 
 /// Codes in a word.
 const LANES: usize = 8;
@@ -61,7 +63,7 @@ impl Spilt {
 
 impl<'a> Packed<'a> {
     /// Packs the records that `records` names; from now on they are numbered by their places in it. O(items of the records).
-    pub fn new(sets: &'a Itemsets, records: &'a [u32]) -> Self {
+    pub fn new(sets: &'a Itemsets, records: &'a [u32], control: &Control) -> Result<Self> {
         let sizes: Vec<u32> = records.iter().map(|&r| sets.row(r).len() as u32).collect();
         let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
         let mean = total as f64 / sizes.len().max(1) as f64;
@@ -80,14 +82,15 @@ impl<'a> Packed<'a> {
         let best = if roomy { counting.min(merging) } else { merging };
         let mut packed = Self { sizes, form: Form::Lists { sets, records } };
         if best > 8.0
-            && let Some(groups) = Groups::new(sets, records, &counts, best)
-            && let Some(form) = packed.codes(sets, records, &groups)
+            && let Some(groups) = Groups::new(sets, records, &counts, best, control)?
+            && let Some(form) = packed.codes(sets, records, &groups, control)?
         {
             packed.form = form;
         } else if roomy && counting <= merging {
             packed.form = bits(sets, records, &counts, words);
         }
-        packed
+        control.check()?;
+        Ok(packed)
     }
 
     /// Number of records.
@@ -121,7 +124,14 @@ impl<'a> Packed<'a> {
     }
 
     /// Codes for all records, or nothing where too many items found their group taken.
-    fn codes(&mut self, sets: &Itemsets, records: &[u32], groups: &Groups) -> Option<Form<'a>> {
+    fn codes(
+        &mut self,
+        sets: &Itemsets,
+        records: &[u32],
+        groups: &Groups,
+        control: &Control,
+    ) -> Result<Option<Form<'a>>> {
+        control.check()?;
         let words = groups.count.div_ceil(LANES);
         let mut rows = vec![0; records.len() * words];
         let fill = |(place, row): (usize, &mut [u64])| {
@@ -138,7 +148,7 @@ impl<'a> Packed<'a> {
         };
         let left: Vec<(u32, Vec<(u32, u8)>)> = rows.par_chunks_mut(words).enumerate().filter_map(fill).collect();
         if left.len() > records.len() / 4 {
-            return None;
+            return Ok(None);
         }
         let mut spilt = Spilt { starts: vec![0], ..Spilt::default() };
         for (record, items) in left {
@@ -147,7 +157,7 @@ impl<'a> Packed<'a> {
             spilt.items.extend(items);
             spilt.starts.push(spilt.items.len() as u32);
         }
-        Some(Form::Codes { words, rows, spilt })
+        Ok(Some(Form::Codes { words, rows, spilt }))
     }
 }
 
@@ -196,7 +206,7 @@ struct Groups {
 impl Groups {
     /// Puts each item, the most frequent first, into the first group that none of its records in a sample has an item of
     /// yet. Nothing where the groups become so many that comparing them takes longer than `best`.
-    fn new(sets: &Itemsets, records: &[u32], counts: &[u32], best: f64) -> Option<Self> {
+    fn new(sets: &Itemsets, records: &[u32], counts: &[u32], best: f64, control: &Control) -> Result<Option<Self>> {
         let limit = ((best - 3.0) / COSTS[1]) as usize * LANES;
         let step = records.len().div_ceil(SAMPLE).max(1);
         let sample: Vec<&[u32]> = records.iter().step_by(step).map(|&r| sets.row(r)).collect();
@@ -222,6 +232,7 @@ impl Groups {
         let mut groups: Vec<(usize, Vec<bool>)> = Vec::new();
         for item in items {
             let rows = &holders[starts[item as usize] as usize..starts[item as usize + 1] as usize];
+            control.check()?;
             let allowed = (CLASH * rows.len() as f64) as usize;
             let fits = |(size, taken): &(usize, Vec<bool>)| {
                 let mut clashes = rows.iter().filter(|&&row| taken[row as usize]);
@@ -230,7 +241,7 @@ impl Groups {
             let group = groups.iter().position(fits).unwrap_or(groups.len());
             if group == groups.len() {
                 if group == limit {
-                    return None;
+                    return Ok(None);
                 }
                 groups.push((0, vec![false; sample.len()]));
             }
@@ -241,7 +252,7 @@ impl Groups {
                 taken[row as usize] = true;
             }
         }
-        Some(Self { count: groups.len(), places })
+        Ok(Some(Self { count: groups.len(), places }))
     }
 }
 
@@ -260,7 +271,7 @@ mod tests {
     }
 
     fn check(sets: &Itemsets, records: &[u32]) -> &'static str {
-        let packed = Packed::new(sets, records);
+        let packed = Packed::new(sets, records, &Control::new()).unwrap();
         assert_eq!(packed.len(), records.len());
         for (a, &record) in (0u32..).zip(records) {
             for (b, &other) in (0u32..).zip(records) {
@@ -275,13 +286,13 @@ mod tests {
     }
 
     /// Records with one of `values` values in each attribute, some missing, and some with a second value.
-    fn attributes(n: u32, attributes: u32, values: u32, doubles: u32) -> Itemsets {
+    fn attributes(n: u32, attributes: u32, values: u32, doubles: bool) -> Itemsets {
         let row = |i: u32| {
             let mut row: Vec<u32> = (0..attributes)
-                .filter(|a| !(i * 7 + a).is_multiple_of(11))
+                .filter(|a| (i * 7 + a) % 11 != 3)
                 .flat_map(|a| {
                     let value = (i.wrapping_mul(2_654_435_761) >> (a % 16)) % values;
-                    let second = (i % 20 < doubles && a == 3).then_some(a * values + (value + 1) % values);
+                    let second = (doubles && i % 100 == 5 && a == 3).then_some(a * values + (value + 1) % values);
                     std::iter::once(a * values + value).chain(second)
                 })
                 .collect();
@@ -294,11 +305,11 @@ mod tests {
     #[test]
     fn each_form_is_exact() {
         let order = |n: u32| (0..n).rev().collect::<Vec<u32>>();
-        assert_eq!(check(&attributes(100, 5, 4, 0), &order(100)), "bits");
-        assert_eq!(check(&attributes(300, 40, 30, 0), &order(300)), "codes");
-        assert_eq!(check(&attributes(300, 40, 30, 1), &order(300)), "spilt");
-        let far: Vec<Vec<u32>> = (0..50).map(|i| vec![i, i * i + 50, 100_000 - i]).collect();
-        assert_eq!(check(&sets(100_001, &far), &order(50)), "lists");
+        assert_eq!(check(&attributes(100, 5, 4, false), &order(100)), "bits");
+        assert_eq!(check(&attributes(300, 40, 30, false), &order(300)), "codes");
+        assert_eq!(check(&attributes(1000, 40, 10, true), &order(1000)), "spilt");
+        let single: Vec<Vec<u32>> = (0..300).map(|i| vec![i * i]).collect();
+        assert_eq!(check(&sets(90_000, &single), &order(300)), "lists");
         check(&sets(0, &[vec![], vec![]]), &[1, 0]);
         check(&sets(3, &[]), &[]);
     }

@@ -54,14 +54,18 @@ pub fn best_order(sets: &Itemsets, k: usize, streams: &Streams, control: &Contro
     for columns in column_orders(sets, streams) {
         orders.push(gray_order(sets, Some(&columns), control)?);
     }
-    let lengths: Vec<u64> = orders.iter().map(|order| tour_length(sets, order, true)).collect();
+    let mut lengths = Vec::new();
+    for order in &orders {
+        lengths.push(tour_length(sets, order, true));
+        control.check()?;
+    }
     let shortest = (0..orders.len()).min_by_key(|&i| lengths[i]).unwrap_or(0);
     let copies = equal_records(sets, &orders.swap_remove(shortest));
     let distinct: Vec<u32> = (0..copies.len()).map(|number| copies.of(number)[0]).collect();
-    let packed = Packed::new(sets, &distinct);
+    let packed = Packed::new(sets, &distinct, control)?;
     let neighbours = Neighbours::near(&packed, WIDTH, &renumbered(orders, &distinct), ROUNDS, control)?;
-    let links = whole::links(&neighbours, &packed);
-    let tree = whole::preorder(packed.len(), &links);
+    let links = whole::links(&neighbours, &packed, control)?;
+    let tree = whole::preorder(packed.len(), &links, control)?;
     let start = whole::greedy(&links, &packed, control)?;
     drop(links);
     let tour = short_tour(&packed, &neighbours, start, streams, control)?;

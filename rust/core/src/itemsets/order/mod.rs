@@ -67,8 +67,3 @@ pub fn gray_tsp_order(
     paths::shorten(sets, &mut order, &cuts, streams, SEGMENTS, control)?;
     Ok(order)
 }
-
-/// Error.
-pub fn ring_error(sets: &Itemsets, order: &[u32], k: usize) -> f64 {
-    error::expected_error(sets, order, k, &Control::new()).unwrap()
-}

@@ -166,3 +166,58 @@ fn insert(best: &mut [(u32, u32)], new: (u32, u32)) {
     }
     best[place] = new;
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+    use rand::seq::SliceRandom;
+
+    use super::super::super::Itemsets;
+    use super::super::gray::gray_order;
+    use super::*;
+    use crate::rng::Streams;
+
+    #[test]
+    fn near_ones_are_almost_nearest() {
+        let mut rng = Streams::new(Some(8)).unwrap().generator(0, 0);
+        let n = 3000u32;
+        // Noisy copies of some prototypes.
+        let prototypes: Vec<Vec<bool>> =
+            (0..40).map(|_| (0..60).map(|_| rng.random_range(0..4) == 0).collect()).collect();
+        let (mut starts, mut items) = (vec![0], Vec::new());
+        for _ in 0..n {
+            let prototype = &prototypes[rng.random_range(0..40)];
+            items.extend((0..60u32).filter(|&i| prototype[i as usize] != (rng.random_range(0..12) == 0)));
+            starts.push(items.len());
+        }
+        let sets = Itemsets::new(60, starts, items).unwrap();
+        let control = Control::new();
+        let mut columns: Vec<u32> = (0..60).collect();
+        let mut random = || {
+            columns.shuffle(&mut rng);
+            gray_order(&sets, Some(&columns), &control).unwrap()
+        };
+        let orders: Vec<Vec<u32>> = (0..6).map(|_| random()).collect();
+        let records: Vec<u32> = (0..n).collect();
+        let packed = Packed::new(&sets, &records, &control).unwrap();
+        let near = Neighbours::near(&packed, 10, &orders, 2, &control).unwrap();
+        let exact = Neighbours::exact(n as usize, 10, |a, b| packed.hamming(a, b));
+        for record in 0..n {
+            let (nodes, distances) = near.of(record);
+            assert!(nodes.iter().zip(distances).all(|(&b, &d)| b != record && packed.hamming(record, b) == d));
+            assert!(distances.is_sorted());
+            let mut different = nodes.to_vec();
+            different.sort_unstable();
+            different.dedup();
+            assert_eq!(different.len(), 10);
+        }
+        let sum = |neighbours: &Neighbours| neighbours.distances.iter().map(|&d| f64::from(d)).sum::<f64>();
+        assert!(sum(&near) < 1.05 * sum(&exact), "{} against {}", sum(&near), sum(&exact));
+        let pairs: Vec<(u32, u32)> = near.pairs().map(|(a, b, _)| (a.min(b), a.max(b))).collect();
+        let mut different = pairs.clone();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), pairs.len());
+        assert!((0..n).all(|a| near.of(a).0.iter().all(|&b| different.binary_search(&(a.min(b), a.max(b))).is_ok())));
+    }
+}

@@ -19,8 +19,7 @@ const REACH: usize = 12;
 /// Distance of two nodes whose link must stay: below all that a move can gain.
 const KEEP: i32 = i32::MIN / 2;
 
-/// Kicks for each record: many where records are few, some among millions. Forty come within 0.2 % of the shortest paths known,
-/// three within 0.6 %.
+/// Kicks for each record: many where records are few, some among millions.
 fn kicks(n: usize) -> usize {
     (600_000 / n.max(1)).clamp(2, 20)
 }
@@ -49,7 +48,7 @@ pub(super) fn shorten(
             return control.advance(n as u64);
         }
         let records = piece.to_vec();
-        let packed = Packed::new(sets, &records);
+        let packed = Packed::new(sets, &records, control)?;
         let mut matrix = Matrix::new(&packed);
         let neighbours = Neighbours::exact(n, WIDTH, |a, b| matrix.distance(a, b) as u32);
         // A closed tour that never gives up the link from the last record to the first is a path between them.

@@ -60,7 +60,7 @@ pub(super) fn refine(
             let at = |i: usize| before[(start + n + i - reach) % n];
             let records: Vec<u32> = (0..part.len() + 2 * reach).map(at).collect();
             let mut rng = streams.generator(stream + round, number as u32);
-            let mut piece = Piece::new(sets, &records, reach);
+            let mut piece = Piece::new(sets, &records, reach, control)?;
             piece.anneal(tries * part.len(), temperature / f64::from(1 << round), &mut rng, control)?;
             for (slot, &node) in part.iter_mut().zip(&piece.nodes[reach..]) {
                 *slot = records[node as usize];
@@ -82,9 +82,9 @@ struct Piece {
 }
 
 impl Piece {
-    fn new(sets: &Itemsets, records: &[u32], reach: usize) -> Self {
+    fn new(sets: &Itemsets, records: &[u32], reach: usize, control: &Control) -> Result<Self> {
         let n = records.len();
-        let packed = Packed::new(sets, records);
+        let packed = Packed::new(sets, records, control)?;
         // Very far pairs count as less far.
         let distance = |a: usize, b: usize| packed.hamming(a as u32, b as u32).min(u32::from(u16::MAX)) as u16;
         let mut distances = vec![0; n * n];
@@ -96,7 +96,7 @@ impl Piece {
         }
         let neighbours = Neighbours::exact(n, WIDTH, |a, b| u32::from(distances[a as usize * n + b as usize]));
         let nodes: Vec<u32> = (0..n as u32).collect();
-        Self { reach, places: nodes.clone(), nodes, distances, neighbours }
+        Ok(Self { reach, places: nodes.clone(), nodes, distances, neighbours })
     }
 
     /// Tries to put records next to neighbours, in exchange with who is there; ever colder.
@@ -144,5 +144,63 @@ impl Piece {
         // Their own distance stays, where they are near.
         let weight = (self.reach + 1).saturating_sub(p.abs_diff(q)) as i64;
         loss + 2 * weight * i64::from(x[self.nodes[q] as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sets(n: u32) -> Itemsets {
+        let rows = (0..n).map(|i| (0..20u32).filter(move |item| (i * i * 31 + item * 17 + i * item) % 7 < 3));
+        let (mut starts, mut items) = (vec![0], Vec::new());
+        for row in rows {
+            items.extend(row);
+            starts.push(items.len());
+        }
+        Itemsets::new(20, starts, items).unwrap()
+    }
+
+    /// The weighted sum of distances by its definition.
+    fn sum(sets: &Itemsets, order: &[u32], k: usize) -> i64 {
+        let mut sum = 0;
+        for (p, &a) in order.iter().enumerate() {
+            for d in 1..k {
+                sum += (k - d) as i64 * i64::from(sets.hamming(a, order[(p + d) % order.len()]));
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn losses_are_differences_of_sums() {
+        let all = sets(60);
+        let records: Vec<u32> = (0..60).collect();
+        for k in [2, 3, 8] {
+            let mut piece = Piece::new(&all, &records, k - 1, &Control::new()).unwrap();
+            for (p, q) in [(10, 30), (20, 21), (21, 20), (20, 25), (9, 50)] {
+                let before = sum(&all, &piece.nodes, k);
+                let loss = piece.loss(p, q);
+                piece.nodes.swap(p, q);
+                assert_eq!(sum(&all, &piece.nodes, k) - before, loss, "k = {k}, places {p} and {q}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_warmth_the_sum_never_grows() {
+        let streams = Streams::new(Some(1)).unwrap();
+        for n in [0, 1, 2, 3, 7, 8, 9, 20, 100, 2500] {
+            let all = sets(n);
+            for k in [1, 2, 5, 16, 5000] {
+                let mut order: Vec<u32> = (0..n).collect();
+                refine(&all, &mut order, k, (10, 0.0), (&streams, 0), &Control::new()).unwrap();
+                let reach = k.min((n as usize).div_ceil(3)).max(1);
+                let given: Vec<u32> = (0..n).collect();
+                assert!(sum(&all, &order, reach) <= sum(&all, &given, reach), "{n} records, k = {k}");
+                order.sort_unstable();
+                assert_eq!(order, given);
+            }
+        }
     }
 }

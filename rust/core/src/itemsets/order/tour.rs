@@ -1,9 +1,10 @@
-//! Shorter tours: 2-opt and Or-opt over neighbour lists, then many small random kicks, each repaired and kept unless it
-//! made the tour longer.
+//! Shorter tours: Or-opt and chains of up to three 2-opt moves over neighbour lists, then many small random kicks, each
+//! repaired and kept unless it made the tour longer.
 //!
-//! Bentley: "Fast algorithms for geometric traveling salesman problems", ORSA Journal on Computing 4 (1992). The kick is a
-//! double bridge between near places (Johnson, `McGeoch`: "The traveling salesman problem: a case study", 1997), so a repair
-//! touches few nodes, whatever the length of the tour.
+//! Bentley: "Fast algorithms for geometric traveling salesman problems", ORSA Journal on Computing 4 (1992); Lin, Kernighan:
+//! "An effective heuristic algorithm for the traveling-salesman problem", Operations Research 21 (1973). The kick is a double
+//! bridge between near places (Johnson, `McGeoch`: "The traveling salesman problem: a case study", 1997), so a repair touches
+//! few nodes, whatever the length of the tour.
 
 use std::collections::VecDeque;
 
@@ -18,15 +19,15 @@ use crate::error::Result;
 const PIECE: usize = 3;
 /// Longest piece that a kick moves.
 const KICK: usize = 30;
-/// How many ways are tried at each step of a chain of turns.
-const BREADTH: [usize; 3] = [1, 1, 1];
+/// Turns in a chain, at most.
+const CHAIN: usize = 3;
 /// Longest stretch that is turned round only to see what comes of it.
 const TRIAL: usize = 50;
 const NONE: u32 = u32::MAX;
 /// Nodes or kicks between two looks at the control handle.
 const STEPS: usize = 1 << 10;
 
-/// Distances between nodes. A negative one is a link that must stay.
+/// Distances between nodes. A very negative one marks a link that must stay.
 pub(super) trait Metric: Sync {
     /// Distance of two nodes.
     fn distance(&self, a: u32, b: u32) -> i64;
@@ -64,7 +65,7 @@ impl<'a, M: Metric> Tour<'a, M> {
 
     /// Applies moves as long as they gain. About O(n) moves; each costs at most the reach.
     pub(super) fn descend(&mut self, control: &Control) -> Result<()> {
-        if self.nodes.len() < 5 {
+        if self.nodes.len() < 4 {
             return control.check();
         }
         for place in 0..self.nodes.len() {
@@ -92,22 +93,19 @@ impl<'a, M: Metric> Tour<'a, M> {
         let longest = KICK.min((n - 2) / 3);
         let reach = reach.min(n / 2);
         let mut spread = self.spread(reach);
-
         for kick in 0..kicks {
             if kick % STEPS == 0 {
                 control.check()?;
             }
             self.turned.clear();
-            let start = rng.random_range(0..n);
+            let place = rng.random_range(0..n);
             let (first, second) = (rng.random_range(1..=longest), rng.random_range(1..=longest));
-            let at = |offset: usize| self.nodes[(start + offset) % n];
-            let piece = [at(0), at(1), at(first), at(first + 1)];
-            let edge = (at(first + second), at(first + second + 1));
-            let [before, first, last, after] = piece;
-            let old = self.distance(before, first) + self.distance(last, after) + self.distance(edge.0, edge.1);
-            let new = self.distance(before, after) + self.distance(edge.0, first) + self.distance(last, edge.1);
-            let mut gain = old - new;
-            if gain < i64::from(i32::MIN / 4) {
+            let at = |offset: usize| self.nodes[(place + offset) % n];
+            let piece @ [before, start, end, after] = [at(0), at(1), at(first), at(first + 1)];
+            let edge @ (c, d) = (at(first + second), at(first + second + 1));
+            let old = self.distance(before, start) + self.distance(end, after) + self.distance(c, d);
+            let mut gain = old - self.distance(before, after) - self.distance(c, start) - self.distance(end, d);
+            if old < 0 {
                 continue; // would cut a link that must stay
             }
             self.move_piece(piece, edge, false);
@@ -130,7 +128,6 @@ impl<'a, M: Metric> Tour<'a, M> {
             }
         }
         self.turned.clear();
-
         Ok(())
     }
 
@@ -183,7 +180,7 @@ impl<'a, M: Metric> Tour<'a, M> {
             let cut = self.distance(a, b);
             let mut gain = self.improve_by_piece(a, b, cut, forward);
             if gain == 0 {
-                gain = self.improve_by_turns(b, a, cut, 0);
+                gain = self.improve_by_turns(b, a, cut, 1);
             }
             if gain > 0 {
                 return gain;
@@ -224,7 +221,7 @@ impl<'a, M: Metric> Tour<'a, M> {
                         continue;
                     }
                     let gain = left + out - self.distance(start, d);
-                    if gain > 0 && self.within_reach(a, c) {
+                    if gain > 0 && self.within(a, c, self.reach) {
                         self.move_piece([before, start, a, b], edge, ahead);
                         return gain;
                     }
@@ -236,9 +233,9 @@ impl<'a, M: Metric> Tour<'a, M> {
 
     /// Opens the tour at the link from `end` to `base`, which gains `open` in all so far, puts `end` next to a near node by turning
     /// a stretch round, and closes the tour again; if that gains nothing, goes on from the new end in the same way.
-    fn improve_by_turns(&mut self, base: u32, end: u32, open: i64, depth: usize) -> i64 {
+    fn improve_by_turns(&mut self, base: u32, end: u32, open: i64, length: usize) -> i64 {
         let forward = self.step(end, true) == base;
-        let mut best = [(i64::MIN, 0, 0); BREADTH[0]];
+        let mut best = (0, NONE, NONE);
         let (near, distances) = self.neighbours.of(end);
         for (&c, &distance) in near.iter().zip(distances) {
             let left = open - i64::from(distance);
@@ -247,7 +244,7 @@ impl<'a, M: Metric> Tour<'a, M> {
             }
             let d = self.step(c, forward);
             // Neither the link that is open nor the one on the other side of `end` can be had anew.
-            if c == base || d == end || !self.within_reach(end, c) {
+            if c == base || d == end || !self.within(end, c, self.reach) {
                 continue;
             }
             let next = left + self.distance(c, d);
@@ -256,34 +253,27 @@ impl<'a, M: Metric> Tour<'a, M> {
                 self.exchange(end, base, c, d);
                 return gain;
             }
-            let mut new = (next, c, d);
-            for slot in &mut best[..BREADTH[depth]] {
-                if new.0 > slot.0 {
-                    std::mem::swap(&mut new, slot);
-                }
+            if next > best.0 && self.within(end, c, TRIAL) {
+                best = (next, c, d);
             }
         }
-        if depth + 1 == BREADTH.len() {
+        let (next, c, d) = best;
+        if length == CHAIN || c == NONE {
             return 0;
         }
-        for (next, c, d) in best.into_iter().take(BREADTH[depth]) {
-            if next <= 0 || !self.within(end, c, TRIAL) {
-                continue;
+        let (from, to) = self.stretch(end, base, c, d);
+        self.turn(from, to);
+        self.turned.push((from, to));
+        let gain = self.improve_by_turns(base, d, next, length + 1);
+        if gain > 0 {
+            for node in [base, end, c, d] {
+                self.push(node);
             }
-            let turn = self.turn_of(end, base, c, d);
-            self.turn(turn.0, turn.1);
-            self.turned.push(turn);
-            let gain = self.improve_by_turns(base, d, next, depth + 1);
-            if gain > 0 {
-                for node in [base, end, c, d] {
-                    self.push(node);
-                }
-                return gain;
-            }
+        } else {
             self.turned.pop();
-            self.turn(turn.0, turn.1);
+            self.turn(from, to);
         }
-        0
+        gain
     }
 
     /// Moves a piece; all nodes are told in one sense of the tour, from the piece to the edge.
@@ -298,7 +288,7 @@ impl<'a, M: Metric> Tour<'a, M> {
 
     /// Replaces the links a–b and c–d by a–c and b–d, where b follows a as d follows c.
     fn exchange(&mut self, a: u32, b: u32, c: u32, d: u32) {
-        let turn = self.turn_of(a, b, c, d);
+        let turn = self.stretch(a, b, c, d);
         self.turn(turn.0, turn.1);
         self.turned.push(turn);
         for node in [a, b, c, d] {
@@ -307,16 +297,12 @@ impl<'a, M: Metric> Tour<'a, M> {
     }
 
     /// The stretch that an exchange turns round.
-    fn turn_of(&self, a: u32, b: u32, c: u32, d: u32) -> (u32, u32) {
+    fn stretch(&self, a: u32, b: u32, c: u32, d: u32) -> (u32, u32) {
         let place = |node: u32| self.places[node as usize];
         if self.step(a, true) == b { (place(b), place(c)) } else { (place(a), place(d)) }
     }
 
     /// Whether the stretch between two nodes, or the rest of the tour, is short enough to be turned round.
-    fn within_reach(&self, a: u32, b: u32) -> bool {
-        self.within(a, b, self.reach)
-    }
-
     fn within(&self, a: u32, b: u32, reach: usize) -> bool {
         let length = self.places[a as usize].abs_diff(self.places[b as usize]) as usize;
         length.min(self.nodes.len() - length) <= reach
@@ -338,5 +324,115 @@ impl<'a, M: Metric> Tour<'a, M> {
             i = if i + 1 == n { 0 } else { i + 1 };
             j = if j == 0 { n - 1 } else { j - 1 };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::seq::SliceRandom;
+
+    use super::*;
+    use crate::rng::Streams;
+
+    /// Points on a grid, with many ties; some at one place; one link that must stay.
+    struct Grid {
+        points: Vec<(i64, i64)>,
+        kept: Option<(u32, u32)>,
+    }
+
+    impl Metric for Grid {
+        fn distance(&self, a: u32, b: u32) -> i64 {
+            let (p, q) = (self.points[a as usize], self.points[b as usize]);
+            if self.kept.is_some_and(|kept| kept == (a.min(b), a.max(b))) {
+                return i64::from(i32::MIN);
+            }
+            (p.0 - q.0).abs() + (p.1 - q.1).abs()
+        }
+    }
+
+    impl Grid {
+        fn random(n: usize, side: i64, rng: &mut ChaCha20Rng) -> Self {
+            let points = (0..n).map(|_| (rng.random_range(0..side), rng.random_range(0..side))).collect();
+            Self { points, kept: None }
+        }
+
+        fn length(&self, nodes: &[u32]) -> i64 {
+            (0..nodes.len()).map(|i| self.distance(nodes[i], nodes[(i + 1) % nodes.len()])).sum()
+        }
+
+        fn improved(&self, start: &[u32], reach: usize, rng: &mut ChaCha20Rng) -> Vec<u32> {
+            let free = Self { points: self.points.clone(), kept: None };
+            let neighbours = Neighbours::exact(start.len(), 7, |a, b| free.distance(a, b) as u32);
+            let mut tour = Tour::new(self, &neighbours, start.to_vec(), reach);
+            tour.descend(&Control::new()).unwrap();
+            let descended = self.length(&tour.nodes);
+            assert!(descended <= self.length(start));
+            tour.kick(20 * start.len(), 0, rng, &Control::new()).unwrap();
+            let kicked = self.length(&tour.nodes);
+            assert!(kicked <= descended);
+            let near = 5.min(start.len() / 2);
+            let spread = tour.spread(near);
+            tour.kick(20 * start.len(), near, rng, &Control::new()).unwrap();
+            assert!((self.length(&tour.nodes), tour.spread(near)) <= (kicked, spread));
+            assert!((0..start.len()).all(|place| tour.places[tour.nodes[place] as usize] as usize == place));
+            tour.into_nodes()
+        }
+    }
+
+    /// The shortest tour by trying all.
+    fn shortest(grid: &Grid, done: &mut Vec<u32>, best: &mut i64) {
+        let n = grid.points.len() as u32;
+        if done.len() == n as usize {
+            *best = grid.length(done).min(*best);
+        }
+        for next in 1..n {
+            if !done.contains(&next) {
+                done.push(next);
+                shortest(grid, done, best);
+                done.pop();
+            }
+        }
+    }
+
+    #[test]
+    fn small_tours_are_the_shortest() {
+        let mut rng = Streams::new(Some(5)).unwrap().generator(0, 0);
+        for n in 4..9 {
+            for case in 0..30 {
+                let mut grid = Grid::random(n, 9, &mut rng);
+                if case % 2 == 0 {
+                    grid.kept = Some((0, n as u32 - 1));
+                }
+                let start: Vec<u32> = (0..n as u32).collect();
+                let found = grid.improved(&start, n, &mut rng);
+                let mut best = i64::MAX;
+                shortest(&grid, &mut vec![0], &mut best);
+                assert_eq!(grid.length(&found), best, "{n} nodes, case {case}: {:?}", grid.points);
+            }
+        }
+    }
+
+    #[test]
+    fn longer_tours_get_short() {
+        let mut rng = Streams::new(Some(6)).unwrap().generator(0, 0);
+        for (side, reach) in [(2, 150), (10, 20), (1000, 150)] {
+            let grid = Grid::random(150, side, &mut rng);
+            let mut start: Vec<u32> = (0..150).collect();
+            start.shuffle(&mut rng);
+            let mut found = grid.improved(&start, reach, &mut rng);
+            let long = grid.length(&start);
+            assert!(3 * grid.length(&found) < long, "{} of {long}", grid.length(&found));
+            found.sort_unstable();
+            assert_eq!(found, (0..150).collect::<Vec<u32>>());
+        }
+    }
+
+    #[test]
+    fn a_row_of_points_is_walked_there_and_back() {
+        let mut rng = Streams::new(Some(7)).unwrap().generator(0, 0);
+        let grid = Grid { points: (0..300).map(|i| (i, 0)).collect(), kept: None };
+        let mut start: Vec<u32> = (0..300).collect();
+        start.shuffle(&mut rng);
+        assert_eq!(grid.length(&grid.improved(&start, 300, &mut rng)), 2 * 299);
     }
 }

@@ -6,14 +6,28 @@ use super::super::distance::Packed;
 use super::neighbours::{ALL_PAIRS, Neighbours};
 use crate::control::Control;
 use crate::error::Result;
+use crate::lists::Lists;
 
-/// A link between two nodes.
+/// A link: its length and the two nodes.
 pub(super) type Link = (u32, u32, u32);
 
-/// Links (of distance, node, node) from the shortest on.
-pub(super) fn by_length(mut links: Vec<Link>) -> Vec<Link> {
-    links.par_sort_unstable();
-    links
+/// Puts links into the order of their lengths, equal ones as they come. O(links + longest).
+fn by_length(links: &[Link]) -> Vec<Link> {
+    let longest = links.iter().map(|link| link.0).max().unwrap_or(0);
+    let mut next = vec![0; longest as usize + 2];
+    for link in links {
+        next[link.0 as usize + 1] += 1;
+    }
+    for length in 1..next.len() {
+        next[length] += next[length - 1];
+    }
+    let mut sorted = vec![(0, 0, 0); links.len()];
+    for &link in links {
+        let slot = &mut next[link.0 as usize];
+        sorted[*slot] = link;
+        *slot += 1;
+    }
+    sorted
 }
 
 /// Sets of nodes that are linked so far.
@@ -103,9 +117,8 @@ pub(super) fn greedy(links: &[Link], packed: &Packed<'_>, control: &Control) -> 
         control.check()?;
         let ends = paths.ends();
         let before = paths.count;
-        // The other end of the own path is often the nearest, so there must be more than a few.
         let near = near_ends(&ends, packed, &mut paths.joined, control)?;
-        paths.grow(&by_length(near));
+        paths.grow(&by_length(&near));
         if paths.count == before {
             break; // the walk links what is left
         }
@@ -130,11 +143,12 @@ fn near_ends(ends: &[u32], packed: &Packed<'_>, joined: &mut Joined, control: &C
 
 /// The preorder of the shortest spanning tree that the links allow, smaller subtrees first, so that what was last seen below
 /// a node is left behind soon. Links must connect all nodes. Near O(links).
-pub(super) fn preorder(n: usize, links: &[Link]) -> Vec<u32> {
+pub(super) fn preorder(n: usize, links: &[Link], control: &Control) -> Result<Vec<u32>> {
     let mut joined = Joined::new(n);
     let tree: Vec<(u32, u32)> = links.iter().filter(|&&(_, a, b)| joined.join(a, b)).map(|&(_, a, b)| (a, b)).collect();
     let both = tree.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
-    let next = crate::lists::Lists::group(n, both);
+    let next = Lists::group(n, both);
+    control.check()?;
     // Parents before children.
     let mut order: Vec<(u32, u32)> = Vec::with_capacity(n);
     order.extend((n > 0).then_some((0, NONE)));
@@ -144,6 +158,7 @@ pub(super) fn preorder(n: usize, links: &[Link]) -> Vec<u32> {
         order.extend(next.of(node as usize).iter().filter(|&&other| other != parent).map(|&other| (other, node)));
         done += 1;
     }
+    control.check()?;
     let mut sizes = vec![1u32; n];
     for &(node, parent) in order.iter().skip(1).rev() {
         sizes[parent as usize] += sizes[node as usize];
@@ -160,12 +175,62 @@ pub(super) fn preorder(n: usize, links: &[Link]) -> Vec<u32> {
         stack.extend(next.of(node as usize).iter().filter(|&&other| other != parents[node as usize]));
         stack[start..].sort_unstable_by_key(|&child| (std::cmp::Reverse(sizes[child as usize]), child));
     }
-    nodes
+    Ok(nodes)
 }
 
 /// All links of neighbours, and those of consecutive nodes, which connect everything; the shortest first.
-pub(super) fn links(neighbours: &Neighbours, packed: &Packed<'_>) -> Vec<Link> {
-    let mut links: Vec<Link> = neighbours.pairs().map(|(a, b, distance)| (distance, a.min(b), a.max(b))).collect();
+pub(super) fn links(neighbours: &Neighbours, packed: &Packed<'_>, control: &Control) -> Result<Vec<Link>> {
+    let mut links: Vec<Link> = neighbours.pairs().map(|(a, b, distance)| (distance, a, b)).collect();
+    control.check()?;
     links.extend((1..packed.len() as u32).map(|b| (packed.hamming(b - 1, b), b - 1, b)));
-    by_length(links)
+    control.check()?;
+    Ok(by_length(&links))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Itemsets;
+    use super::*;
+
+    #[test]
+    fn smaller_subtrees_come_first() {
+        // 0 – 1, 1 – 2, 1 – 3, 3 – 4, 0 – 5; the link 2 – 4 closes a circle
+        let links = [(1, 0, 1), (1, 3, 4), (2, 1, 2), (2, 1, 3), (3, 0, 5), (4, 2, 4)];
+        assert_eq!(preorder(6, &links, &Control::new()).unwrap(), [0, 5, 1, 2, 3, 4]);
+        assert!(preorder(0, &[], &Control::new()).unwrap().is_empty());
+        assert_eq!(preorder(1, &[], &Control::new()).unwrap(), [0]);
+    }
+
+    #[test]
+    fn links_are_sorted_and_stable() {
+        let links = [(3, 1, 2), (0, 5, 6), (3, 0, 1), (1, 2, 3)];
+        assert_eq!(by_length(&links), [(0, 5, 6), (1, 2, 3), (3, 1, 2), (3, 0, 1)]);
+        assert!(by_length(&[]).is_empty());
+    }
+
+    /// Records {0}, {0, 1}, {0, 1, 2}, …: as points on a line.
+    fn line(n: usize) -> Itemsets {
+        let rows: Vec<Vec<u32>> = (0..n as u32).map(|i| (0..=i).collect()).collect();
+        let starts = (0..=n).map(|i| i * (i + 1) / 2).collect();
+        Itemsets::new(n as u32, starts, rows.concat()).unwrap()
+    }
+
+    #[test]
+    fn greedy_links_join_all_paths() {
+        let n = 101;
+        let sets = line(n);
+        // Even and odd points apart: the ends must find each other.
+        let order: Vec<u32> = (0..n as u32).step_by(2).chain((1..n as u32).step_by(2)).collect();
+        let packed = Packed::new(&sets, &order, &Control::new()).unwrap();
+        let few = [(2, 0, 1), (2, 3, 2), (2, 60, 61)];
+        for links in [&few[..], &[]] {
+            let nodes = greedy(links, &packed, &Control::new()).unwrap();
+            let mut points: Vec<u32> = nodes.iter().map(|&node| order[node as usize]).collect();
+            points.sort_unstable();
+            assert_eq!(points, (0..n as u32).collect::<Vec<_>>());
+        }
+        let nodes = greedy(&[], &packed, &Control::new()).unwrap();
+        let length: u32 = nodes.windows(2).map(|pair| packed.hamming(pair[0], pair[1])).sum();
+        assert_eq!(length, n as u32 - 1);
+    }
 }
