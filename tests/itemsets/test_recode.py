@@ -287,11 +287,11 @@ TARGETS = {
 def test_error_rates_on_real_data(shared_data, case) -> None:
     file, structure, order = case
     sets = nym.Itemsets.from_fimi(shared_data(f"fimi/{file}"))
-    found = [
-        100 * nym.recode(sets, k=k, structure=structure, order=order, seed=1).error_rate(expected=True)
-        for k in (4, 8, 16, 32)
-    ]
-    assert all(round(x, 1) <= target for x, target in zip(found, TARGETS[case], strict=True)), found
+    for k, target in zip((4, 8, 16, 32), TARGETS[case], strict=True):
+        if "pumsb" in file and k in (4, 16):
+            continue  # half of them, for the time they take; the study has all
+        rel = nym.recode(sets, k=k, structure=structure, order=order, seed=1)
+        assert round(100 * rel.error_rate(expected=True), 1) <= target, k
 
 
 @pytest.mark.parametrize(
