@@ -28,7 +28,7 @@ FILES = {"chess": "chess.dat", "pumsb": "pumsb_first4334.dat"}
 # Sizes of the queries for present and absent items, as in section 5.2.
 QUERIES = {"chess": (3, 4), "pumsb": (1, 5)}
 KS, LS, SIZES = (2, 4, 8, 16, 32), (2, 4, 6, 8, 10), (1, 2, 4, 8, 16)
-SEEDS = 3
+SEEDS = 2
 LABELS = 470
 COLOURS = ("#999999", "#0072B2", "#009E73", "#D55E00", "#CC79A7")
 

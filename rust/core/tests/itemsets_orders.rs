@@ -107,6 +107,21 @@ fn few_and_odd_records() {
 }
 
 #[test]
+fn nested_and_repeated_records() {
+    // More than are compared pair by pair; the ends of all Gray orders are the same.
+    let nested = |i: u32| (0..i % 2500 / 50).collect::<Vec<u32>>();
+    let pairs = |i: u32| vec![i % 50, 50 + i / 50];
+    for (n, rows) in [(5000, &nested as &dyn Fn(u32) -> Vec<u32>), (2600, &pairs)] {
+        let sets = sets(110, &(0..n).map(rows).collect::<Vec<_>>());
+        for k in [2, 16] {
+            assert_permutation(&best(&sets, k, 1), n as usize);
+        }
+    }
+    let line: Vec<Vec<u32>> = (0..2300).map(|i| (0..i / 10).chain(std::iter::once(230 + i % 10)).collect()).collect();
+    assert_permutation(&best(&sets(240, &line), 4, 1), 2300);
+}
+
+#[test]
 fn segments_keep_their_ends_and_get_shorter() {
     let sets = clusters(2000, 12, 6, 30);
     let gray = gray_order(&sets, None, &Control::new()).unwrap();

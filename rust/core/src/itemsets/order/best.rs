@@ -66,20 +66,25 @@ pub fn best_order(sets: &Itemsets, k: usize, streams: &Streams, control: &Contro
     let neighbours = Neighbours::near(&packed, WIDTH, &renumbered(orders, &distinct), ROUNDS, control)?;
     let links = whole::links(&neighbours, &packed, control)?;
     let tree = whole::preorder(packed.len(), &links, control)?;
-    let start = whole::greedy(&links, &packed, control)?;
-    drop(links);
-    let tour = short_tour(&packed, &neighbours, start, streams, control)?;
+    // Among many records a tour that cannot win is not worth its time.
+    let tour = if k < 2 * WIDE || packed.len() <= FEW {
+        let start = whole::greedy(&links, &packed, control)?;
+        drop(links);
+        Some(short_tour(&packed, &neighbours, start, streams, control)?)
+    } else {
+        None
+    };
     drop((packed, neighbours));
     let expand = |nodes: Vec<u32>| nodes.iter().flat_map(|&node| copies.of(node as usize)).copied().collect();
-    choose(sets, k, expand(tour), expand(tree), streams, control)
+    choose(sets, k, tour.map(expand), expand(tree), streams, control)
 }
 
-/// Refines both candidates and takes the better one.
+/// Refines the candidates and takes the better one.
 fn choose(
     sets: &Itemsets,
     k: usize,
-    mut tour: Vec<u32>,
-    mut tree: Vec<u32>,
+    tour: Option<Vec<u32>>,
+    tree: Vec<u32>,
     streams: &Streams,
     control: &Control,
 ) -> Result<Vec<u32>> {
@@ -88,19 +93,17 @@ fn choose(
         refine(sets, order, k, (tries, temperature), (streams, REFINEMENTS[stream]), control)
     };
     let error = |order: &[u32]| expected_error(sets, order, k, control);
-    let mut errors = (error(&tour)?, error(&tree)?);
-    // The tree gains more than the tour, so a tour that starts behind stays there.
-    if errors.0 < errors.1 {
-        let before = tour.clone();
-        refine(&mut tour, k, 0.0, 0)?;
-        let refined = error(&tour)?;
-        if refined < errors.0 {
-            errors.0 = refined;
-        } else {
-            tour = before;
+    let mut candidates = vec![(error(&tree)?, tree.clone())];
+    if let Some(mut tour) = tour {
+        let raw = error(&tour)?;
+        // The tree gains more than the tour, so a tour that starts behind stays there.
+        if raw < candidates[0].0 {
+            candidates.push((raw, tour.clone()));
+            refine(&mut tour, k, 0.0, 0)?;
+            candidates.push((error(&tour)?, tour));
         }
     }
-    let before = tree.clone();
+    let mut tree = tree;
     if k < WIDE {
         // Small rings see too little to arrange clusters.
         refine(&mut tree, WIDE, WARM, 1)?;
@@ -108,13 +111,9 @@ fn choose(
     } else {
         refine(&mut tree, k, WARM, 2)?;
     }
-    let refined = error(&tree)?;
-    if refined < errors.1 {
-        errors.1 = refined;
-    } else {
-        tree = before;
-    }
-    Ok(if errors.0 <= errors.1 { tour } else { tree })
+    candidates.push((error(&tree)?, tree));
+    let best = candidates.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(best.map(|(_, order)| order).unwrap_or_default())
 }
 
 /// Improves a closed tour; with kicks where there is room for all distances.

@@ -12,7 +12,8 @@ use crate::error::Result;
 
 /// Records for which all pairs are compared.
 pub(super) const ALL_PAIRS: usize = 1 << 11;
-/// Places before and behind a record in an order at which neighbours are looked for.
+/// Places before and behind a record in an order at which neighbours are looked for. The order counts as closed, so that the
+/// first and the last records, often the same in all orders, find as many.
 const WINDOW: usize = 8;
 /// Records that a thread takes at once.
 const BLOCK: usize = 1 << 10;
@@ -57,7 +58,7 @@ impl Neighbours {
         table.finish()
     }
 
-    /// The `width` nearest, nearly: from the windows of some orders of the records, then among the neighbours of neighbours,
+    /// The `width` (at most 16) nearest, nearly: from the windows of some orders of the records, then among the neighbours of neighbours,
     /// as often as told. O(n) distances for each order and round.
     pub(super) fn near(
         packed: &Packed<'_>,
@@ -70,7 +71,7 @@ impl Neighbours {
         if n <= ALL_PAIRS {
             return Ok(Self::exact(n, width, |a, b| packed.hamming(a, b)));
         }
-        let mut table = Table { width, entries: vec![NONE; n * width] };
+        let mut table = Table { width: width.min(2 * WINDOW), entries: vec![NONE; n * width.min(2 * WINDOW)] };
         for order in orders {
             table.look_along(order, packed, control)?;
         }
@@ -102,8 +103,8 @@ impl Table {
         let mut ahead = vec![[u32::MAX; WINDOW]; n];
         ahead.par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, chunk)| {
             for (place, distances) in (block * BLOCK..).zip(chunk) {
-                for (distance, &other) in distances.iter_mut().zip(&order[place + 1..]) {
-                    *distance = packed.hamming(order[place], other);
+                for (ahead, distance) in (1..).zip(distances) {
+                    *distance = packed.hamming(order[place], order[(place + ahead) % n]);
                 }
             }
             control.check()
@@ -111,11 +112,10 @@ impl Table {
         self.entries.par_chunks_mut(self.width * BLOCK).enumerate().try_for_each(|(block, chunk)| {
             for (record, best) in (block * BLOCK..).zip(chunk.chunks_exact_mut(self.width)) {
                 let place = places[record] as usize;
-                for (&distance, &other) in ahead[place].iter().zip(&order[place + 1..]) {
-                    insert(best, (distance, other));
-                }
-                for back in 1..=WINDOW.min(place) {
-                    insert(best, (ahead[place - back][back - 1], order[place - back]));
+                for step in 1..=WINDOW {
+                    let (next, last) = ((place + step) % n, (place + n - step) % n);
+                    insert(best, (ahead[place][step - 1], order[next]));
+                    insert(best, (ahead[last][step - 1], order[last]));
                 }
             }
             control.check()
