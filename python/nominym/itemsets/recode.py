@@ -29,7 +29,7 @@ OrderName = Literal["gray", "gray-tsp", "best"]
 Method = Literal["split", "augment", "closed-walk", "wmc"]
 Effort = Literal["none", "usual", "long"]
 
-# Nodes along the order among which a record with a label picks the nearest; one, as published, loses a little more.
+# Nodes along the order among which a record with a label picks the nearest; pays from about six labels on.
 _CANDIDATES = 4
 
 
