@@ -31,12 +31,12 @@ demo: build ## Show what nominym does, on synthetic hospital discharges
 	$(PY) examples/demo.py
 
 test: build $(VENV)/.test lint ## Run every check and every test
-	$(CARGO) test --release --quiet --package nominym-core
-	$(PY) -m pytest
+	$(CARGO) test --quiet --package nominym-core
+	$(PY) -m pytest --numprocesses logical
 
 lint: build $(VENV)/.test ## Check style and types
 	$(CARGO) fmt --check
-	$(CARGO) clippy --release --quiet --all-targets -- --deny warnings
+	$(CARGO) clippy --quiet --all-targets -- --deny warnings
 	$(PY) -m ruff check --quiet
 	$(PY) -m ruff format --check --quiet
 	$(PY) -m mypy

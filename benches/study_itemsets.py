@@ -40,8 +40,7 @@ WITH_K: dict[str, dict[str, Any]] = {
 }
 WITH_L: dict[str, dict[str, Any]] = {
     "CAHD on Gray (baseline)": {"order": "gray", "structure": "cahd"},
-    "greedy walk on Gray-TSP (published)": {"order": "gray-tsp", "method": "closed-walk"},
-    "the nearest of four": {"order": "gray-tsp"},
+    "greedy walk on Gray-TSP (published)": {"order": "gray-tsp"},
     "groups on Gray-TSP": {"order": "gray-tsp", "structure": "groups"},
 }
 METHODS = ("closed-walk", "wmc", "augment", "split")

@@ -264,7 +264,6 @@ def match_diverse(
     order: _Codes,
     labels: _Codes,
     l: int,
-    candidates: int,
     seed: int | None,
     progress: _Progress = None,
 ) -> _Codes: ...

@@ -29,9 +29,6 @@ OrderName = Literal["gray", "gray-tsp", "best"]
 Method = Literal["split", "augment", "closed-walk", "wmc"]
 Effort = Literal["none", "usual", "long"]
 
-# Nodes along the order among which a record with a label picks the nearest; pays from about six labels on.
-_CANDIDATES = 4
-
 
 @dataclass(frozen=True)
 class Request:
@@ -149,8 +146,7 @@ def recode(
         How to draw an assignment from a ring: "split" halves the graph along Euler circuits; "augment" extracts all
         k assignments by random walks, "closed-walk" as published, "wmc" with backtracking; then one is drawn. Each
         match is drawn with probability 1/k by all of them. With l, records find their matches by closed walks before
-        that: for "closed-walk" each takes the next node of the order with another label, as published, and for the
-        others the nearest of the next four.
+        that: each takes the next node of the order with another label.
     segment
         Sizes of the segments of "gray-tsp".
     effort, limit
@@ -182,7 +178,7 @@ def recode(
         sets,
         graph,
         drawn,
-        labels=labels,
+        labels=sensitive,
         assignments=None if everything is None else everything[0],
         chosen=None if everything is None else everything[1],
         params=request.params,
@@ -237,8 +233,7 @@ def _match(
             if labels is None:
                 everything, drawn = _core.assign_ring(order, least, request.method, seed, report)
                 return Ring(order, least), drawn, everything
-            candidates = 1 if request.method == "closed-walk" else _CANDIDATES
-            table = _core.match_diverse(sets.core, order, labels, least, candidates, seed, report)
+            table = _core.match_diverse(sets.core, order, labels, least, seed, report)
             # The walks left most records in place in their first round, so an assignment is drawn from all matches.
             everything, drawn = _core.assign_matches(table, order, request.method, seed, report)
             return Assignments(table), drawn, everything

@@ -12,7 +12,7 @@ import numpy as np
 from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import DataError, ParameterError
-from nominym.frame import code
+from nominym.frame import Column, code
 from nominym.itemsets import metrics
 from nominym.itemsets.graph import Graph
 from nominym.itemsets.metrics import Kind
@@ -236,7 +236,7 @@ def public(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _as_labels(labels: Any) -> NDArray[Any]:
     """Turn labels of any kind into an array: of whole numbers, or of objects."""
-    column = code(labels, "labels", missing="error")
+    column = labels if isinstance(labels, Column) else code(labels, "labels", missing="error")
     kinds = np.empty(len(column.categories), dtype=object)
     kinds[:] = column.categories
     if all(type(kind) is int and -(2**63) <= kind < 2**63 for kind in column.categories) and len(kinds):

@@ -1,5 +1,6 @@
 //! Set-valued records by number; names of items stay on the Python side.
 
+use nominym_core::error::{Error, Result};
 use nominym_core::itemsets::compatible::{self, Published};
 use nominym_core::itemsets::vote::{self, Votes};
 use nominym_core::itemsets::{Itemsets, query, rows, text};
@@ -163,16 +164,17 @@ pub fn vote_groups<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Voted<'py>> {
     let (group_of, rows) = (group_of.as_slice()?, rows.as_slice()?);
+    let votes = run(py, progress, |control| vote::groups(&sets.core, &listed(group_of)?, Some(rows), control))?;
+    Ok(voted(py, votes))
+}
+
+/// The records of each group, from the group of each record.
+pub fn listed(group_of: &[u32]) -> Result<Lists> {
     let count = group_of.iter().max().map_or(0, |&last| last as usize + 1);
     if count > group_of.len() {
-        let message = format!("group {}, but there are {} records", count - 1, group_of.len());
-        return Err(raise("ParameterError", &message, vec![]));
+        return Err(Error::Parameter(format!("group {}, but there are {} records", count - 1, group_of.len())));
     }
-    let votes = run(py, progress, |control| {
-        let groups = Lists::group(count, group_of.iter().copied().zip(0..));
-        vote::groups(&sets.core, &groups, Some(rows), control)
-    })?;
-    Ok(voted(py, votes))
+    Ok(Lists::group(count, group_of.iter().copied().zip(0..)))
 }
 
 /// Votes over disjoint assignments, one a row.

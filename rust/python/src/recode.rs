@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::control::run;
 use crate::error::raise;
-use crate::itemsets::Sets;
+use crate::itemsets::{Sets, listed};
 
 type Column<'py> = Bound<'py, PyArray1<u32>>;
 type Numbers<'py> = PyReadonlyArray1<'py, u32>;
@@ -92,7 +92,7 @@ pub fn assign_ring<'py>(
 
 /// Matches each record with nodes of `l` different labels, near to it in an order: disjoint assignments, one a row.
 #[pyfunction]
-#[pyo3(signature = (sets, order, labels, l, candidates, seed, progress=None))]
+#[pyo3(signature = (sets, order, labels, l, seed, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn match_diverse<'py>(
     py: Python<'py>,
@@ -100,13 +100,12 @@ pub fn match_diverse<'py>(
     order: Numbers<'py>,
     labels: Numbers<'py>,
     l: usize,
-    candidates: usize,
     seed: Option<u64>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
     let (order, labels) = (order.as_slice()?, labels.as_slice()?);
     let found = run(py, progress, |control| {
-        diverse::greedy_walk(sets.core(), order, labels, l, candidates, &Streams::new(seed)?, control)
+        diverse::greedy_walk(sets.core(), order, labels, l, &Streams::new(seed)?, control)
     })?;
     table(py, &found)
 }
@@ -225,11 +224,8 @@ pub fn assign_groups<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Column<'py>> {
     let group_of = group_of.as_slice()?;
-    let drawn = run(py, progress, |control| {
-        let count = group_of.iter().max().map_or(0, |&last| last as usize + 1);
-        let groups = Lists::group(count, group_of.iter().copied().zip(0..));
-        assign::within(&groups, group_of.len(), &Streams::new(seed)?, control)
-    })?;
+    let drawn =
+        run(py, progress, |control| assign::within(&listed(group_of)?, group_of.len(), &Streams::new(seed)?, control))?;
     Ok(drawn.into_pyarray(py))
 }
 

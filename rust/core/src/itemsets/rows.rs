@@ -63,30 +63,28 @@ pub(super) fn blocks<'a>(starts: &'a [usize], items: &'a mut [u32]) -> Vec<Block
         .collect()
 }
 
-/// Flat rows, each copied from a slice that `row` gives. O(items).
-pub(super) fn copied<'a>(
+/// Flat rows, each of the `size` given for it and written by `fill`. O(items).
+pub(super) fn filled(
     n_items: u32,
     rows: usize,
-    row: impl Fn(usize) -> &'a [u32] + Sync,
+    size: impl Fn(usize) -> usize,
+    fill: impl Fn(usize, &mut [u32]) + Sync,
     control: &Control,
 ) -> Result<Itemsets> {
     let mut starts = Vec::with_capacity(rows + 1);
     starts.push(0);
     let mut end = 0;
     for i in 0..rows {
-        end += row(i).len();
+        end += size(i);
         starts.push(end);
     }
     // A trial, because `vec!` would end the process; and `vec!`, because it leaves the memory to the threads.
     Vec::<u32>::new().try_reserve_exact(end).map_err(|_| Error::Memory(end))?;
     let mut items = vec![0; end];
     blocks(&starts, &mut items).into_par_iter().try_for_each(|block| {
-        let mut room = block.items;
-        for i in 0..block.starts.len() - 1 {
-            let from = row(block.first + i);
-            let (to, rest) = room.split_at_mut(from.len());
-            to.copy_from_slice(from);
-            room = rest;
+        let start = block.starts[0];
+        for (i, ends) in (block.first..).zip(block.starts.windows(2)) {
+            fill(i, &mut block.items[ends[0] - start..ends[1] - start]);
         }
         control.check()
     })?;
@@ -99,7 +97,8 @@ impl Itemsets {
         if let Some(&wrong) = rows.iter().find(|&&row| row as usize >= self.n()) {
             return Err(Error::Parameter(format!("no record {wrong}: there are {}", self.n())));
         }
-        copied(self.n_items, rows.len(), |i| self.row(rows[i]), control)
+        let row = |i: usize| self.row(rows[i]);
+        filled(self.n_items, rows.len(), |i| row(i).len(), |i, room| room.copy_from_slice(row(i)), control)
     }
 }
 

@@ -28,7 +28,6 @@ const LOOKS: u64 = 256;
 ///
 /// Closed walks as in [`super::assign::closed_walk`], but each record picks the nearest node along the order that it may have
 /// (Algorithm 2, greedyPick): ahead or behind, and of two equally far along the order the one with the smaller Hamming distance.
-/// With more than one of `candidates` it picks that of the smallest Hamming distance among so many nearest ones, which pays for large l.
 ///
 /// Walks may lead into a corner that none leaves. So they are given up after some time, what they could not match is matched by
 /// exchanges (see `repair`), and the assignments are then extracted anew from all matches. Exchanges always succeed, so this
@@ -39,20 +38,16 @@ pub fn greedy_walk(
     order: &[u32],
     labels: &[u32],
     l: usize,
-    candidates: usize,
     streams: &Streams,
     control: &Control,
 ) -> Result<Vec<Vec<u32>>> {
     positions(order, sets.n())?;
-    if candidates == 0 {
-        return Err(Error::Parameter("at least one candidate is needed".to_owned()));
-    }
     let labels = Labels::new(order, labels, l)?;
     let n = order.len();
     let mut matches = Matches::new(n, l)?;
     control.begin((n * l) as u64);
     let distance = |a: u32, b: u32| sets.hamming(order[a as usize], order[b as usize]);
-    let mut walker = Walker::new(&labels, distance, candidates, control);
+    let mut walker = Walker::new(&labels, distance, control);
     let mut complete = true;
     for round in 0..l {
         let starts = shuffled(n, &mut streams.generator(ROUNDS, round as u32));
@@ -159,8 +154,6 @@ impl Matches {
 struct Walker<'a, D> {
     labels: &'a Labels,
     distance: D,
-    /// How many to pick from.
-    candidates: usize,
     /// From each position, steps ahead and steps behind to one of another label.
     runs: [Vec<u32>; 2],
     /// The last walk that came to each node.
@@ -176,12 +169,12 @@ struct Walker<'a, D> {
 }
 
 impl<'a, D: Fn(u32, u32) -> u32> Walker<'a, D> {
-    fn new(labels: &'a Labels, distance: D, candidates: usize, control: &'a Control) -> Self {
+    fn new(labels: &'a Labels, distance: D, control: &'a Control) -> Self {
         let n = labels.along.len();
         let (visited, left) = (vec![0; n], vec![(0, 0); n]);
         let (runs, watch) = (runs(&labels.along), Watch::new(control));
         let (picks, walk, looks) = (Vec::new(), 0, 0);
-        Self { labels, distance, candidates, runs, visited, left, picks, walk, looks, watch }
+        Self { labels, distance, runs, visited, left, picks, walk, looks, watch }
     }
 
     /// One assignment more, and whether it is complete.
@@ -249,13 +242,11 @@ impl<'a, D: Fn(u32, u32) -> u32> Walker<'a, D> {
     /// The nearest node not visited that may be matched, or else the nearest that may.
     fn pick(&mut self, node: u32, matches: &Matches) -> Result<Option<u32>> {
         let mut last_resort = None;
-        let mut best: Option<(u32, u32)> = None;
-        let mut found = 0;
         let mut ahead = self.next::<true>(node, 0, matches)?;
         let mut behind = self.next::<false>(node, 1, matches)?;
         loop {
             let (step, next) = match (ahead, behind) {
-                (None, None) => return Ok(best.map(|(_, next)| next).or(last_resort)),
+                (None, None) => return Ok(last_resort),
                 (Some((step, next)), None) | (None, Some((step, next))) => (step, next),
                 (Some((i, a)), Some((j, b))) if i == j => {
                     let rank = |next| (self.visited[next as usize] == self.walk, (self.distance)(node, next));
@@ -263,18 +254,10 @@ impl<'a, D: Fn(u32, u32) -> u32> Walker<'a, D> {
                 }
                 (Some(a), Some(b)) => a.min(b),
             };
-            if self.visited[next as usize] == self.walk {
-                last_resort = last_resort.or(Some(next));
-            } else if self.candidates == 1 {
+            if self.visited[next as usize] != self.walk {
                 return Ok(Some(next));
-            } else {
-                let candidate = ((self.distance)(node, next), next);
-                best = best.filter(|best| best.0 <= candidate.0).or(Some(candidate));
-                found += 1;
-                if found == self.candidates {
-                    return Ok(best.map(|(_, next)| next));
-                }
             }
+            last_resort = last_resort.or(Some(next));
             if ahead.is_some_and(|(i, _)| i == step) {
                 ahead = self.next::<true>(node, step + 1, matches)?;
             }

@@ -31,15 +31,15 @@ impl<'a> Ballot<'a> {
             }
         }
         self.named.sort_unstable();
-        let mut size = 0;
+        part.base.begin();
+        part.distance.begin();
         for &item in &self.named {
             let count = self.count[item as usize];
             if count >= self.majority.need(item, voters) {
-                part.base.items.push(item);
-                size += 1;
+                part.base.push(item);
             }
             if count < voters {
-                part.distance.items.push(item);
+                part.distance.push(item);
             }
         }
         part.base.close();
@@ -49,7 +49,7 @@ impl<'a> Ballot<'a> {
             let row = self.sets.row(member);
             let held = |&&item: &&u32| self.count[item as usize] >= self.majority.need(item, voters);
             let shared = row.iter().filter(held).count() as u32;
-            let flipped = size + row.len() as u32 - 2 * shared;
+            let flipped = part.base.last_size() + row.len() as u32 - 2 * shared;
             threshold = threshold.max(flipped);
             error += f64::from(flipped) / row.len().max(1) as f64;
         }

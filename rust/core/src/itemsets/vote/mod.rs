@@ -7,12 +7,14 @@
 //! Xue, Karras, Raïssi, Vaidya, Tan: "Anonymizing set-valued data by nonreciprocal recoding", KDD 2012, section 4.
 
 mod counted;
+mod packed;
 mod ring;
 
 use rayon::prelude::*;
 
+use self::packed::Packed;
 use super::Itemsets;
-use super::rows::{check_permutation, copied};
+use super::rows::{check_permutation, filled};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
@@ -186,52 +188,11 @@ impl Majority {
     }
 }
 
-/// Rows under construction.
-struct Rows {
-    starts: Vec<usize>,
-    items: Vec<u32>,
-}
-
-impl Default for Rows {
-    fn default() -> Self {
-        Self { starts: vec![0], items: vec![] }
-    }
-}
-
-impl Rows {
-    /// Ends a row.
-    fn close(&mut self) {
-        self.starts.push(self.items.len());
-    }
-
-    /// Appends the last row once more, with some items put in that it lacks, or taken out that it has.
-    fn push_changed(&mut self, changes: &[u32]) {
-        let end = self.items.len();
-        let mut from = self.starts[self.starts.len() - 2];
-        for &item in changes {
-            let place = from + self.items[from..end].partition_point(|&other| other < item);
-            self.items.extend_from_within(from..place);
-            from = place;
-            if place < end && self.items[place] == item {
-                from += 1;
-            } else {
-                self.items.push(item);
-            }
-        }
-        self.items.extend_from_within(from..end);
-        self.close();
-    }
-
-    fn row(&self, i: usize) -> &[u32] {
-        &self.items[self.starts[i]..self.starts[i + 1]]
-    }
-}
-
 /// The votes of some positions, groups or nodes in turn, and the sum of the expected errors at them.
 #[derive(Default)]
 struct Part {
-    base: Rows,
-    distance: Rows,
+    base: Packed,
+    distance: Packed,
     threshold: Vec<u32>,
     error: f64,
 }
@@ -256,20 +217,27 @@ fn gather(
     let place = |v: usize| (unit[v] as usize / size, unit[v] as usize % size);
     // Parts are added in their order, whoever was first.
     let error = parts.iter().map(|part| part.error).sum::<f64>() / unit.len().max(1) as f64;
-    let row = |v, rows: fn(&Part) -> &Rows| {
-        let (part, i) = place(v);
-        rows(&parts[part]).row(i)
+    let unpacked = |parts: &[Part], rows: fn(&Part) -> &Packed| {
+        let of = |v| {
+            let (part, i) = place(v);
+            (rows(&parts[part]), i)
+        };
+        let size = |v| {
+            let (rows, i) = of(v);
+            rows.size(i)
+        };
+        let fill = |v, room: &mut [u32]| {
+            let (rows, i) = of(v);
+            rows.unpack(i, room);
+        };
+        filled(n_items, unit.len(), size, fill, control)
     };
-    let base = copied(n_items, unit.len(), |v| row(v, |part| &part.base), control)?;
-    // Room for the other copy.
+    let base = unpacked(&parts, |part| &part.base)?;
+    // Room for the other.
     for part in &mut parts {
-        part.base = Rows::default();
+        part.base = Packed::default();
     }
-    let row = |v| {
-        let (part, i) = place(v);
-        parts[part].distance.row(i)
-    };
-    let distance = copied(n_items, unit.len(), row, control)?;
+    let distance = unpacked(&parts, |part| &part.distance)?;
     let threshold = (0..unit.len()).map(|v| {
         let (part, i) = place(v);
         parts[part].threshold[i]

@@ -106,10 +106,10 @@ impl<'a> Window<'a> {
         for item in first {
             let held = self.held[item as usize];
             if held.count >= held.need {
-                part.base.items.push(item);
+                part.base.push(item);
             }
             if held.count < self.k {
-                part.distance.items.push(item);
+                part.distance.push(item);
             }
         }
         part.base.close();
@@ -233,8 +233,7 @@ impl<'a> Window<'a> {
 
     /// Ends a position: threshold and error of the window as it is.
     fn close(&self, part: &mut Part) {
-        let rows = part.base.starts.len() - 1;
-        let base = part.base.row(rows - 1).len() as u32;
+        let base = part.base.last_size();
         let (mut threshold, mut error) = (0, 0.0);
         for ((&shared, &size), &weight) in self.shared.iter().zip(&self.size).zip(&self.weight) {
             let flipped = base + size - 2 * shared;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::common::{shuffled, streams};
 use nominym_core::control::Control;
 use nominym_core::error::{Error, Result};
 use nominym_core::itemsets::assign::{Graph, augment, choose, closed_walk, split, within, wmc};
@@ -9,21 +10,10 @@ use nominym_core::lists::Lists;
 use nominym_core::rng::Streams;
 use proptest::prelude::*;
 use rand::RngExt;
-use rand::seq::SliceRandom;
 
 type Extract = fn(&Graph, &Streams, &Control) -> Result<Vec<Vec<u32>>>;
 
 const METHODS: [(&str, Extract); 3] = [("closed walk", closed_walk), ("wmc", wmc), ("augment", augment)];
-
-fn streams(seed: u64) -> Streams {
-    Streams::new(Some(seed)).unwrap()
-}
-
-fn shuffled(n: usize, seed: u64) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..n as u32).collect();
-    order.shuffle(&mut streams(seed).generator(0, 0));
-    order
-}
 
 /// A graph together with the edges that it should have.
 #[derive(Debug, Clone)]

@@ -1,7 +1,27 @@
-//! Random taxonomies, and answers by brute force.
+//! Seeded randomness, random taxonomies, and answers by brute force.
 
+use nominym_core::rng::Streams;
 use nominym_core::taxonomy::Taxonomy;
 use proptest::prelude::*;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha20Rng;
+
+/// The streams of a seed.
+pub fn streams(seed: u64) -> Streams {
+    Streams::new(Some(seed)).unwrap()
+}
+
+/// A generator of its own for every seed.
+pub fn rng(seed: u64) -> ChaCha20Rng {
+    streams(seed).generator(0, 0)
+}
+
+/// The numbers 0..n in a random order.
+pub fn shuffled(n: usize, seed: u64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..n as u32).collect();
+    order.shuffle(&mut rng(seed));
+    order
+}
 
 /// Links of a random rooted DAG: every concept but the first takes parents among the earlier ones.
 pub fn links(max: usize) -> impl Strategy<Value = (usize, Vec<u32>, Vec<u32>)> {

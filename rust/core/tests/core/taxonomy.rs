@@ -1,8 +1,6 @@
 //! Structure and distances against brute force.
 
-mod common;
-
-use common::{best_subsumer, links, paths, shortest};
+use crate::common::{best_subsumer, links, paths, shortest};
 use nominym_core::control::Control;
 use nominym_core::error::Error;
 use nominym_core::taxonomy::information::Information;

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use crate::common::{shuffled, streams};
 use nominym_core::control::Control;
 use nominym_core::error::Error;
 use nominym_core::itemsets::Itemsets;
 use nominym_core::itemsets::groups::{Effort, diverse, error, partition};
 use nominym_core::lists::Lists;
-use nominym_core::rng::Streams;
 use proptest::prelude::*;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -41,16 +41,6 @@ fn clustered(n: usize, n_items: u32, centres: usize, seed: u64) -> Itemsets {
         })
         .collect();
     sets(n_items, &rows)
-}
-
-fn streams(seed: u64) -> Streams {
-    Streams::new(Some(seed)).unwrap()
-}
-
-fn shuffled(n: usize, seed: u64) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..n as u32).collect();
-    order.shuffle(&mut streams(seed).generator(1, 0));
-    order
 }
 
 /// The mean error, bit by bit over all items.

@@ -1,10 +1,10 @@
 //! Orders of item sets: the worked example, brute force, odd data, and the same result on any number of threads.
 
+use crate::common::streams;
 use nominym_core::control::Control;
 use nominym_core::error::{Error, Result};
 use nominym_core::itemsets::Itemsets;
 use nominym_core::itemsets::order::{best_order, gray_order, gray_tsp_order, tour_length};
-use nominym_core::rng::Streams;
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -27,10 +27,6 @@ fn clusters(n: usize, attributes: u32, values: u32, prototypes: usize) -> Itemse
         (0..attributes).zip(model).map(value).collect::<Vec<u32>>()
     };
     sets(attributes * values, &(0..n).map(|_| row()).collect::<Vec<_>>())
-}
-
-fn streams(seed: u64) -> Streams {
-    Streams::new(Some(seed)).unwrap()
 }
 
 fn gray_tsp(sets: &Itemsets, segment: (usize, usize), seed: u64) -> Vec<u32> {

@@ -2,19 +2,15 @@
 
 use std::collections::HashMap;
 
+use crate::common::rng;
 use nominym_core::control::Control;
 use nominym_core::error::Error;
-use nominym_core::rng::Streams;
 use nominym_core::stats::joint::counts;
 use nominym_core::swap::tuples::Attribute;
 use nominym_core::swap::{Swapped, dynamic, records};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha20Rng;
-
-fn rng(seed: u64) -> ChaCha20Rng {
-    Streams::new(Some(seed)).unwrap().generator(0, 0)
-}
 
 /// Columns with their distances. Distances are whole, so that the naive sums are exact.
 struct Table {

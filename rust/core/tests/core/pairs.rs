@@ -2,17 +2,12 @@
 
 use std::collections::HashMap;
 
+use crate::common::rng;
 use nominym_core::MISSING;
 use nominym_core::coded::Coded;
 use nominym_core::control::Control;
-use nominym_core::rng::Streams;
 use nominym_core::swap::pairs::{Drawn, draw};
 use proptest::prelude::*;
-use rand_chacha::ChaCha20Rng;
-
-fn rng(seed: u64) -> ChaCha20Rng {
-    Streams::new(Some(seed)).unwrap().generator(0, 0)
-}
 
 fn drawn(equal: &[Vec<u32>], unequal: &[Vec<u32>], n: usize, wanted: usize, seed: u64) -> Drawn {
     let column = |codes| Coded { codes, categories: 5 };

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::common::streams;
 use nominym_core::control::Control;
 use nominym_core::error::Error;
 use nominym_core::rng::Streams;
@@ -105,10 +106,6 @@ impl Table {
         }
         assert!(seen.iter().all(|&s| s) && groups.total() == self.len());
     }
-}
-
-fn streams(seed: u64) -> Streams {
-    Streams::new(Some(seed)).unwrap()
 }
 
 fn tables(max: usize) -> impl Strategy<Value = Table> {

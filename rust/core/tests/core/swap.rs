@@ -2,18 +2,14 @@
 
 use std::collections::HashMap;
 
+use crate::common::rng;
 use nominym_core::MISSING;
 use nominym_core::control::Control;
-use nominym_core::rng::Streams;
 use nominym_core::stats::joint::counts;
 use nominym_core::swap::{Swapped, dynamic, ranked};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha20Rng;
-
-fn rng(seed: u64) -> ChaCha20Rng {
-    Streams::new(Some(seed)).unwrap().generator(0, 0)
-}
 
 /// A small set of categories on a line and a fork, with ties among their distances.
 fn distances(d: usize) -> Vec<f64> {

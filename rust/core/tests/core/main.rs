@@ -1,0 +1,15 @@
+//! All tests of the core in one program: it is compiled and linked once.
+
+mod common;
+mod distortion;
+mod groups;
+mod itemsets_assign;
+mod itemsets_diverse;
+mod itemsets_groups;
+mod itemsets_orders;
+mod itemsets_votes;
+mod pairs;
+mod records;
+mod stats;
+mod swap;
+mod taxonomy;
