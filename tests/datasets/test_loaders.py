@@ -177,7 +177,7 @@ def test_fimi_unpacks(tmp_path):
 def test_fimi_names_the_line_of_what_is_no_item(tmp_path, item, encoding):
     path = tmp_path / "wrong.dat"
     path.write_bytes(f"1 2\n\n4 {item} 5\n6 y\n".encode(encoding))
-    with pytest.raises(FormatError, match=r"wrong\.dat, line 3: the item"):
+    with pytest.raises(FormatError, match=r"wrong\.dat, line 3: .* is no item"):
         load_fimi(path)
 
 

@@ -28,8 +28,12 @@ def _bits(items: list[int]) -> str:
 
 def _distinct_labels(rel: nym.itemsets.Release, labels: list) -> None:
     for i in range(len(labels)):
-        matched = [labels[v] for v in rel.secret.matches(i)]
+        matches = rel.secret.matches(i)
+        matched = [labels[v] for v in matches]
         assert len(set(matched)) == len(matched) >= rel.params["l"]
+        if rel.params["structure"] != "ring":
+            # Here labels stay in their group, so that those published at the matches differ as well.
+            assert sorted(rel.labels[rel.secret.row_of[matches]]) == sorted(matched)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -218,6 +222,7 @@ def test_labels_that_are_too_frequent_are_named() -> None:
         ({"k": 3, "structure": "groups", "method": "wmc"}, "from a ring"),
         ({"k": 3, "segment": (5, 3)}, "least and the largest"),
         ({"k": 3, "segment": 300}, "least and the largest"),
+        ({"k": 3, "segment": (300, 2**70)}, "least and the largest"),
         ({"k": 3, "effort": "long"}, "structure='groups' only"),
         ({"k": 3, "structure": "groups", "limit": -1}, "seconds above 0"),
         ({"k": 3, "structure": "groups", "effort": "huge"}, "'none', 'usual', 'long'"),
@@ -260,9 +265,19 @@ def test_what_is_said() -> None:
     groups = nym.recode(EXAMPLE, k=2, structure="groups", labels=list("abcabc"), seed=1).summary
     assert groups["groups"]["smallest"] >= 2
     assert groups["labels"] == {"number": 3, "largest_share": pytest.approx(1 / 3)}
-    everything = nym.recode(EXAMPLE, k=3, method="augment", seed=1).secret
-    assert everything.assignments.shape == (3, 6)
-    assert np.array_equal(everything.assignments[everything.chosen], everything.assignment)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("how", [{"k": 3}, {"l": 3, "labels": list("abcdef")}], ids=str)
+def test_the_owner_has_all_assignments(method, how) -> None:
+    secret = nym.recode(EXAMPLE, **how, method=method, seed=1).secret
+    if method == "split":
+        assert secret.assignments is secret.chosen is None
+        return
+    assert secret.assignments.shape == (3, 6)
+    assert np.array_equal(secret.assignments[secret.chosen], secret.assignment)
+    for i in range(6):
+        assert sorted(secret.assignments[:, i].tolist()) == sorted(secret.matches(i).tolist())
 
 
 def test_a_limit_stops_the_search_and_not_the_promise() -> None:

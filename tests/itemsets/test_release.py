@@ -148,6 +148,8 @@ def test_nothing_is_shown_and_nothing_changes() -> None:
     rel = example(7)
     assert repr(rel) == "<Release: 6 records of 4 items, k=3, version='0.1.0'>"
     assert repr(rel.secret) == "<Secret: for the owner only>"
+    for graph in (RING, Groups(ORDER), Assignments(ORDER[None])):
+        assert "array" not in repr(graph)
     assert rel.params["seed"] == 7
     with pytest.raises(AttributeError):
         rel.base = None  # type: ignore[misc]
@@ -234,6 +236,18 @@ def test_the_lines_of_a_text(tmp_path) -> None:
             read_release(path)
 
 
+@pytest.mark.parametrize(
+    "items",
+    [["007", "7"], ["4006381333931", "5"], ["2147483648", "5"], ["0", "00"], [0, 10, 10**9, 2**31 - 1]],
+    ids=str,
+)
+def test_texts_that_look_like_numbers_stay_texts(tmp_path, items) -> None:
+    base = Itemsets.from_lists([[items[0]], items[1:]])
+    rel = Release(base, base[[1, 0]], [1, 1])
+    rel.to_text(tmp_path / "a.txt")
+    assert read_release(tmp_path / "a.txt") == rel
+
+
 def test_what_text_cannot_hold_goes_to_parquet(tmp_path) -> None:
     empty = Itemsets.from_lists([[]])
     for item in ("a b", "a|b", "", -1, 2**31):
@@ -278,6 +292,8 @@ def test_what_does_not_fit_is_refused() -> None:
         (lambda: Release(EXAMPLE, EXAMPLE, [0] * 5), "of the same rows"),
         (lambda: Release(EXAMPLE, EXAMPLE.over(range(5)), [0] * 6), "of the same rows"),
         (lambda: Release(EXAMPLE, EXAMPLE, [0, 0, 9, 0, 0, 0]), "row 2: the threshold is above the 3 items"),
+        (lambda: Release(EXAMPLE, EXAMPLE, [0, 0.5, 0, 0, 0, 0]), "a whole number, 0 or more"),
+        (lambda: Release(EXAMPLE, EXAMPLE, [0, -1, 0, 0, 0, 0]), "a whole number, 0 or more"),
         (lambda: Release(EXAMPLE, EXAMPLE, [0] * 6, ["a"]), "1 labels for 6 rows"),
         (lambda: publish(EXAMPLE, RING, [0, 1]), "each of the 6 records once"),
         (lambda: publish(EXAMPLE, RING, [0] * 6), "each of the 6 records once"),

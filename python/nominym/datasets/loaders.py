@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nominym.error import FormatError
+from nominym.itemsets import Itemsets
 from nominym.taxonomy import Taxonomy
 from nominym.taxonomy.concepts import Concepts
-from nominym.taxonomy.read.files import StrPath, at_line
+from nominym.taxonomy.read.files import StrPath
 
 ADULT_COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -34,8 +34,6 @@ _ADULT_INCOMES = ("<=50K", ">50K")
 _DIAGNOSES = ("diag_1", "diag_2", "diag_3")
 _ICD9_CODE = re.compile(r"(\d{1,3}|V\d\d|E\d{3})(\.\d{1,2})?")
 _ICD9_COLUMNS = ("code", "dotted", "parent", "short_desc", "long_desc")
-
-_LARGEST_ITEM = np.iinfo(np.int32).max
 
 
 def load_adult(folder: StrPath) -> pd.DataFrame:
@@ -143,8 +141,7 @@ def load_icd9(path: StrPath) -> Taxonomy:
 def load_fimi(path: StrPath) -> Any:
     """Load transactions, one a line, items as whole numbers: a pyarrow ``ListArray`` of int32.
 
-    This is the format of the frequent itemset mining repository; ``.gz`` files are unpacked. A blank line is
-    a transaction without items.
+    As ``Itemsets.from_fimi``, for those who want plain lists, each in increasing order.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -156,28 +153,7 @@ def load_fimi(path: StrPath) -> Any:
     B. Goethals and M. J. Zaki, Advances in frequent itemset mining implementations: report on FIMI'03, SIGKDD
     Explorations 6(1), 2004.
     """
-    data = Path(path).read_bytes()
-    if Path(path).suffix == ".gz":
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise FormatError(f"{os.fspath(path)}: {error}; expected a gzip file") from error
-    lines = data.removesuffix(b"\n").split(b"\n") if data else []
-    # Bytes that are no text are no items either; latin-1 reads them all and lets the check below find them.
-    text = pa.array([line.strip().decode("latin-1") for line in lines], pa.large_string())
-    items = pc.ascii_split_whitespace(text)
-    sizes = np.where(pc.equal(text, "").to_numpy(False), 0, pc.list_value_length(items).to_numpy(False))
-    offsets = np.concatenate(([0], np.cumsum(sizes)))
-    tokens = pc.list_flatten(items)
-    tokens = tokens.filter(pc.not_equal(tokens, ""))
-    numeric = pc.match_substring_regex(tokens, "^[0-9]{1,10}$")
-    values = pc.if_else(numeric, tokens, "-1").cast(pa.int64()).to_numpy(False)
-    wrong = np.flatnonzero((values < 0) | (values > _LARGEST_ITEM))
-    if len(wrong):
-        line = int(np.searchsorted(offsets, wrong[0], side="right"))
-        item = tokens[int(wrong[0])].as_py()
-        raise at_line(path, line, f"the item {item!r}; expected whole numbers from 0 to {_LARGEST_ITEM}")
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values, pa.int32()))
+    return Itemsets.from_fimi(path).to_column("arrow").cast(pa.list_(pa.int32()))
 
 
 def _read_table(path: StrPath, expected: str, **options: Any) -> pd.DataFrame:

@@ -144,8 +144,8 @@ def write_text(release: Release, path: StrPath, overwrite: bool) -> None:
 def read_release(path: StrPath) -> Release:
     """Read a release from the Parquet or text file that it was written to; the owner's part was never there.
 
-    Items are those that occur, in order. In text files, items that all look like whole numbers are such, and labels are
-    texts; Parquet files keep their types.
+    Items are those that occur, in order. In text files, items that are all written as whole numbers up to 2^31 − 1 are
+    such, and labels are texts; Parquet files keep their types.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -188,7 +188,8 @@ def _from_text(data: bytes, path: StrPath) -> Release:
         if not re.fullmatch(rb"[0-9]{1,9}", line[2]):
             raise at_line(path, number, f"threshold {line[2].decode(errors='replace')!r}; expected a whole number")
     texts = [b"".join(line[part] + b"\n" for line in fields) for part in (0, 1)]
-    sets = [_items(text, path, all(_numeric(text) for text in texts)) for text in texts]
+    numeric = all(_numeric(text) for text in texts)
+    sets = [_items(text, path, numeric) for text in texts]
     labels = None
     if width == 4:
         try:
@@ -199,7 +200,10 @@ def _from_text(data: bytes, path: StrPath) -> Release:
 
 
 def _numeric(text: bytes) -> bool:
-    return re.search(rb"[^0-9\s]", text) is None
+    """Tell whether all items are whole numbers as files have them; what only looks so, such as 007, is text."""
+    if re.search(rb"[^0-9\s]|\b0[0-9]|[0-9]{11}", text):
+        return False
+    return all(int(item) <= _LARGEST for item in re.findall(rb"[0-9]{10}", text))
 
 
 def _items(text: bytes, path: StrPath, numeric: bool) -> Itemsets:

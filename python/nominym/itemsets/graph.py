@@ -1,7 +1,8 @@
 """Who may be whom: the graph from records to published nodes, in the three forms in which it comes.
 
 A node has the number of a record. A record *matches* the nodes that may be its published form; a node stands for its
-*preimages*. Every form votes by the compiled core, and can tell whether an assignment keeps to it.
+*preimages*. Every form votes by the compiled core, and can tell whether an assignment keeps to it. None shows
+what it has: graphs are secret.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Graph(Protocol):
         """Tell whether every record goes to a node that it matches."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ring:
     """Along a cyclic order, a record matches its own node and the k − 1 next.
 
@@ -77,7 +78,7 @@ class Ring:
         return bool((ahead < self.k).all())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Groups:
     """A record matches all nodes of its group.
 
@@ -106,7 +107,7 @@ class Groups:
         return bool((self.group_of[assignment] == self.group_of).all())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Assignments:
     """The union of disjoint assignments: record i matches the nodes of column i.
 

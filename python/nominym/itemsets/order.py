@@ -115,6 +115,6 @@ def check_segment(segment: Any) -> tuple[int, int]:
         shortest, longest = segment
     except (TypeError, ValueError):
         shortest = longest = None
-    if not (is_whole(shortest) and is_whole(longest) and 2 <= int(shortest) <= int(longest)):
+    if not (is_whole(shortest) and is_whole(longest) and 2 <= int(shortest) <= int(longest) < 2**32):
         raise ParameterError(f"segment={segment!r}: give the least and the largest number of records, 2 or more")
     return int(shortest), int(longest)

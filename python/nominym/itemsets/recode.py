@@ -82,7 +82,7 @@ class Request:
     @property
     def params(self) -> dict[str, Any]:
         """What to say about the release."""
-        said: dict[str, Any] = {"k": self.k} if self.l is None else {"l": self.l}
+        said: dict[str, Any] = {"k" if self.l is None else "l": self.least}
         said["structure"] = self.structure
         said["order"] = self.order if isinstance(self.order, str) else "given"
         if said["order"] == "gray-tsp":
@@ -92,7 +92,7 @@ class Request:
         elif self.structure == "groups":
             said["effort"] = self.effort
             if self.limit is not None:
-                said["limit"] = self.limit
+                said["limit"] = float(self.limit)
         return said
 
 
@@ -111,7 +111,7 @@ def recode(
     seed: int | None = None,
     progress: Progress = None,
 ) -> Release:
-    """Publish set-valued records so that each has k equally likely identities, or l sensitive labels.
+    """Publish set-valued records so that each has k equally likely identities, or l among different labels.
 
     Every record is matched with the published forms of k records like it, one of which is drawn to be its own. A
     published form is what most of the records say that may be it (*base*), the items on which they disagree
@@ -130,8 +130,9 @@ def recode(
     k
         Number of published forms that are equally likely to be a record's, 2 or more.
     l
-        Instead of k: the number of published forms that a record may have, no two of the same label. No label may be
-        on more than a share 1/l of the records.
+        Instead of k: the number of published forms that a record may have, those of records with l different labels. No
+        label may be on more than a share 1/l of the records. In a ring, labels move along with the records that are
+        drawn, so that some of the l labels published there may be the same; in groups all differ.
     labels
         The sensitive label of each record, which is published beside its form. Needed for l; goes along with k.
     structure
@@ -204,7 +205,7 @@ def _labels(sets: Itemsets, labels: Any, request: Request) -> Column | None:
         if count * request.l > sets.n:
             raise DataError(
                 f"label {column.categories[frequent]!r} is on {count:,} of {sets.n:,} records, more than 1/{request.l} "
-                f"of them; l={request.l} asks for l up to {sets.n // count}: give less, or join or split labels"
+                f"of them; give l up to {sets.n // count}, or divide the label"
             )
     return column
 

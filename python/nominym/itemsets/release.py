@@ -97,13 +97,16 @@ class Release:
     def __post_init__(self) -> None:
         """Check that the parts belong together, and protect them from changes."""
         n = self.base.n
-        threshold = np.array(self.threshold, dtype=np.uint32)
+        threshold = np.asarray(self.threshold)
         sizes = np.diff(self.distance.core.starts())
         if (self.distance.n, threshold.shape) != (n, (n,)) or not self.base.names.equals(self.distance.names):
             raise DataError("base, distance and threshold are of the same rows, base and distance over the same items")
+        if n and (threshold.dtype.kind not in "iu" or threshold.min() < 0):
+            raise DataError("a threshold is a number of items: a whole number, 0 or more")
         if (threshold > sizes).any():
             row = int(np.argmax(threshold > sizes))
             raise DataError(f"row {row}: the threshold is above the {sizes[row]} items that may differ")
+        threshold = threshold.astype(np.uint32)
         threshold.setflags(write=False)
         object.__setattr__(self, "threshold", threshold)
         if self.labels is not None:

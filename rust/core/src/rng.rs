@@ -4,6 +4,8 @@
 //! records. Each (stream, block) has its own generator, set up before the work is shared out, so any number of
 //! threads draws the same numbers. Without a seed the key comes from the operating system.
 
+use std::f32::consts::LN_2;
+
 use rand::distr::{Distribution, StandardUniform};
 use rand::rngs::SysRng;
 use rand::{Rng, RngExt, SeedableRng, TryRng};
@@ -82,6 +84,14 @@ where
     Ok(out)
 }
 
+/// An exponential random number, about, from random bits: the logarithm is taken as linear between powers of two, which
+/// every machine computes alike.
+pub(crate) fn exponential(random: u32) -> f32 {
+    let zeros = random.leading_zeros();
+    let fraction = (u64::from(random) << (zeros + 1)) as u32;
+    LN_2 * (zeros as f32 + 1.0 - fraction as f32 / (u32::MAX as f32 + 1.0))
+}
+
 /// How many of `drawn` records, drawn without replacement from `all`, are among the `marked` ones.
 ///
 /// Few draws are made one by one. Many are answered by inversion of the distribution function, summed from the most
@@ -135,4 +145,17 @@ fn ln_factorial(n: u64) -> f64 {
     let x = n as f64;
     let series = (1.0 - (1.0 - 2.0 / (7.0 * x * x)) / (30.0 * x * x)) / (12.0 * x);
     (x + 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponential_numbers() {
+        assert!(exponential(u32::MAX) < 1e-6 && exponential(0) > 20.0);
+        let mean = (0..1u32 << 16).map(|i| f64::from(exponential(i << 16 | 1 << 15))).sum::<f64>() / f64::from(1 << 16);
+        // Linear between powers of two: a little above the 1 of the true law.
+        assert!((1.0..1.1).contains(&mean), "{mean}");
+    }
 }

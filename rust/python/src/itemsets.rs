@@ -208,9 +208,9 @@ pub fn error_rate<'py>(
 
 /// Random sets of `size` items, to ask for.
 #[pyfunction]
-pub fn draw_queries(n_items: u32, size: u32, queries: u32, seed: Option<u64>) -> PyResult<Sets> {
-    let drawn = Streams::new(seed).and_then(|streams| query::draw(n_items, size, queries, &streams));
-    Ok(Sets { core: drawn.map_err(|e| exception(&e))? })
+pub fn draw_queries(py: Python<'_>, n_items: u32, size: u32, queries: u32, seed: Option<u64>) -> PyResult<Sets> {
+    let drawn = run(py, None, |control| query::draw(n_items, size, queries, &Streams::new(seed)?, control));
+    Ok(Sets { core: drawn? })
 }
 
 /// How many records hold all items of each query, or none of them.

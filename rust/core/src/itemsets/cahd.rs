@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Itemsets;
-use super::assign::positions;
 use super::diverse::Labels;
+use super::rows::positions;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
@@ -30,7 +30,7 @@ pub fn cahd(
     alpha: usize,
     control: &Control,
 ) -> Result<Lists> {
-    positions(order, sets.n())?;
+    positions(order, sets.n(), "an order")?;
     if alpha == 0 {
         return Err(Error::Parameter("at least one candidate for each place is needed".to_owned()));
     }
@@ -54,7 +54,7 @@ pub fn cahd(
 /// Groups of `k` consecutive records of an order; the last has what is left over as well. O(n).
 pub fn blocks(order: &[u32], k: usize) -> Result<Lists> {
     let n = order.len();
-    positions(order, n)?;
+    positions(order, n, "an order")?;
     if !(1..=n).contains(&k) {
         return Err(Error::Parameter(format!("{n} records: groups of 1 to {n} are possible, not of {k}")));
     }

@@ -15,6 +15,8 @@ const LOW: u64 = !HIGH;
 const SAMPLE: usize = 1 << 15;
 /// Share of an item's records that may hold another item of its group.
 const CLASH: f64 = 0.02;
+/// Looks at groups, for each item that a record of the sample holds, after which learning them no longer pays.
+const LOOKS: usize = 16;
 /// Items of a group; the code 0 stands for none of them.
 const GROUP: usize = 127;
 /// Beside a record's size: some of its items found their group taken.
@@ -205,7 +207,7 @@ struct Groups {
 
 impl Groups {
     /// Puts each item, the most frequent first, into the first group that none of its records in a sample has an item of
-    /// yet. Nothing where the groups become so many that comparing them takes longer than `best`.
+    /// yet. Nothing where the groups become so many that comparing them takes longer than `best`, or finding them too long.
     fn new(sets: &Itemsets, records: &[u32], counts: &[u32], best: f64, control: &Control) -> Result<Option<Self>> {
         let limit = ((best - 3.0) / COSTS[1]) as usize * LANES;
         let step = records.len().div_ceil(SAMPLE).max(1);
@@ -230,6 +232,7 @@ impl Groups {
         let mut places = vec![(NONE, 0); counts.len()];
         // Of each group: how many items, and which rows of the sample hold one.
         let mut groups: Vec<(usize, Vec<bool>)> = Vec::new();
+        let mut looks = LOOKS * holders.len();
         for item in items {
             let rows = &holders[starts[item as usize] as usize..starts[item as usize + 1] as usize];
             control.check()?;
@@ -239,6 +242,8 @@ impl Groups {
                 *size < GROUP && clashes.nth(allowed).is_none()
             };
             let group = groups.iter().position(fits).unwrap_or(groups.len());
+            let Some(left) = looks.checked_sub(group) else { return Ok(None) };
+            looks = left;
             if group == groups.len() {
                 if group == limit {
                     return Ok(None);

@@ -90,6 +90,11 @@ impl Itemsets {
         counts
     }
 
+    /// Which items more than half of all records hold: those that a tied vote sets. O(items).
+    fn common(&self) -> Vec<bool> {
+        self.frequencies().into_iter().map(|count| 2 * u64::from(count) > self.n() as u64).collect()
+    }
+
     /// Number of items that only one of two records holds. O(length of both).
     pub fn hamming(&self, a: u32, b: u32) -> u32 {
         let (a, b) = (self.row(a), self.row(b));

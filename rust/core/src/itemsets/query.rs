@@ -17,18 +17,23 @@ const NONE: u32 = u32::MAX;
 const WORDS: usize = 1 << 18;
 
 /// Draws item sets, each uniformly among all that have `size` of the items. O(queries · size).
-pub fn draw(n_items: u32, size: u32, queries: u32, streams: &Streams) -> Result<Itemsets> {
+pub fn draw(n_items: u32, size: u32, queries: u32, streams: &Streams, control: &Control) -> Result<Itemsets> {
     if size == 0 || size > n_items {
         return Err(Error::Parameter(format!("size = {size}: give 1 to {n_items} for as many items")));
     }
     let mut rng = streams.generator(DRAW, 0);
-    let mut items = Vec::with_capacity(size as usize * queries as usize);
+    let total = size as usize * queries as usize;
+    let (mut starts, mut items) = (vec![], vec![]);
+    let room = starts.try_reserve_exact(queries as usize + 1).and_then(|()| items.try_reserve_exact(total));
+    room.map_err(|_| Error::Memory(total))?;
+    starts.push(0);
     for _ in 0..queries {
+        control.check()?;
         let start = items.len();
         items.extend(sample(&mut rng, n_items as usize, size as usize).iter().map(|item| item as u32));
         items[start..].sort_unstable();
+        starts.push(items.len());
     }
-    let starts = (0..=queries as usize).map(|i| i * size as usize).collect();
     Itemsets::new(n_items, starts, items)
 }
 
@@ -146,7 +151,8 @@ mod tests {
     #[test]
     fn every_query_is_as_likely_as_any_other() {
         // 10 pairs of 5 items, 10,000 draws: chi-square with 9 degrees of freedom is above 27.9 once in a thousand.
-        let drawn = draw(5, 2, 10_000, &Streams::new(Some(1)).unwrap()).unwrap();
+        let (streams, control) = (Streams::new(Some(1)).unwrap(), Control::new());
+        let drawn = draw(5, 2, 10_000, &streams, &control).unwrap();
         let mut times = std::collections::HashMap::new();
         for query in drawn.rows() {
             *times.entry(query).or_insert(0.0) += 1.0;
@@ -154,7 +160,10 @@ mod tests {
         let chi_square: f64 = times.values().map(|t: &f64| (t - 1_000.0).powi(2) / 1_000.0).sum();
         assert!(times.len() == 10 && chi_square < 27.9, "{chi_square}");
         for size in [0, 6] {
-            assert!(draw(5, size, 1, &Streams::new(Some(1)).unwrap()).is_err());
+            assert!(draw(5, size, 1, &streams, &control).is_err());
         }
+        assert!(matches!(draw(u32::MAX, u32::MAX, u32::MAX, &streams, &control), Err(Error::Memory(_))));
+        control.stop();
+        assert_eq!(draw(5, 2, 1, &streams, &control), Err(Error::Stopped));
     }
 }

@@ -109,14 +109,17 @@ pub fn shuffled(n: u32, streams: &Streams) -> Vec<u32> {
     rows
 }
 
-/// Fails unless `order` holds every number below its length once.
-pub(super) fn check_permutation(order: &[u32], n: usize, what: &str) -> Result<()> {
-    let mut seen = vec![false; n];
-    let once = |&i: &u32| seen.get_mut(i as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-    if order.len() != n || !order.iter().all(once) {
-        return Err(Error::Parameter(format!("{what} has each of the {n} records once")));
+/// The position of each of `n` records in an order; fails unless each has one. O(n).
+pub(super) fn positions(order: &[u32], n: usize, what: &str) -> Result<Vec<u32>> {
+    let mut positions = vec![u32::MAX; n];
+    let once = |(position, &record): (u32, &u32)| {
+        positions.get_mut(record as usize).is_some_and(|slot| std::mem::replace(slot, position) == u32::MAX)
+    };
+    if order.len() == n && (0..).zip(order).all(once) {
+        Ok(positions)
+    } else {
+        Err(Error::Parameter(format!("{what} has each of the {n} records once")))
     }
-    Ok(())
 }
 
 #[cfg(test)]

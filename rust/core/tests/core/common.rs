@@ -1,5 +1,6 @@
 //! Seeded randomness, random taxonomies, and answers by brute force.
 
+use nominym_core::itemsets::Itemsets;
 use nominym_core::rng::Streams;
 use nominym_core::taxonomy::Taxonomy;
 use proptest::prelude::*;
@@ -21,6 +22,15 @@ pub fn shuffled(n: usize, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..n as u32).collect();
     order.shuffle(&mut rng(seed));
     order
+}
+
+/// Records with these items.
+pub fn sets(n_items: u32, rows: &[Vec<u32>]) -> Itemsets {
+    let mut starts = vec![0];
+    for row in rows {
+        starts.push(starts[starts.len() - 1] + row.len());
+    }
+    Itemsets::new(n_items, starts, rows.concat()).unwrap()
 }
 
 /// Links of a random rooted DAG: every concept but the first takes parents among the earlier ones.

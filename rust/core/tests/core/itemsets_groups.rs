@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use crate::common::{shuffled, streams};
+use crate::common::{sets, shuffled, streams};
 use nominym_core::control::Control;
 use nominym_core::error::Error;
 use nominym_core::itemsets::Itemsets;
@@ -15,15 +15,6 @@ use rand::seq::SliceRandom;
 
 const SEARCH: Effort = Effort { annealing: 20, descent: 3, limit: None };
 const DESCENT: Effort = Effort { annealing: 0, descent: 3, limit: None };
-
-fn sets(n_items: u32, rows: &[Vec<u32>]) -> Itemsets {
-    let mut starts = vec![0];
-    starts.extend(rows.iter().scan(0, |end, row| {
-        *end += row.len();
-        Some(*end)
-    }));
-    Itemsets::new(n_items, starts, rows.concat()).unwrap()
-}
 
 /// Records around some centres, of unequal lengths.
 fn clustered(n: usize, n_items: u32, centres: usize, seed: u64) -> Itemsets {

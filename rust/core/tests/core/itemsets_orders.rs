@@ -1,20 +1,12 @@
 //! Orders of item sets: the worked example, brute force, odd data, and the same result on any number of threads.
 
-use crate::common::streams;
+use crate::common::{sets, streams};
 use nominym_core::control::Control;
 use nominym_core::error::{Error, Result};
 use nominym_core::itemsets::Itemsets;
 use nominym_core::itemsets::order::{best_order, gray_order, gray_tsp_order, tour_length};
 use proptest::prelude::*;
 use rand::RngExt;
-
-fn sets(n_items: u32, rows: &[Vec<u32>]) -> Itemsets {
-    let mut starts = vec![0];
-    for row in rows {
-        starts.push(starts[starts.len() - 1] + row.len());
-    }
-    Itemsets::new(n_items, starts, rows.concat()).unwrap()
-}
 
 /// Noisy copies of some prototypes of `values` values for each of `attributes` attributes.
 fn clusters(n: usize, attributes: u32, values: u32, prototypes: usize) -> Itemsets {

@@ -1,5 +1,6 @@
 //! Votes and possible worlds, against their definitions.
 
+use crate::common::sets;
 use nominym_core::control::Control;
 use nominym_core::error::Error;
 use nominym_core::itemsets::compatible::{self, Published};
@@ -9,14 +10,6 @@ use nominym_core::lists::Lists;
 use nominym_core::rng::Streams;
 use proptest::prelude::*;
 use rand::RngExt;
-
-fn sets(n_items: u32, rows: &[Vec<u32>]) -> Itemsets {
-    let mut starts = vec![0];
-    for row in rows {
-        starts.push(starts[starts.len() - 1] + row.len());
-    }
-    Itemsets::new(n_items, starts, rows.concat()).unwrap()
-}
 
 /// Records as bitmaps, the first item on the left.
 fn bitmaps(text: &[&str]) -> Itemsets {

@@ -30,6 +30,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
+use super::rows::positions;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
@@ -66,7 +67,7 @@ pub struct Graph {
 impl Graph {
     /// The ring of `k` on an order: the record at position p is matched with those at positions p, p+1, …, p+k−1, in a circle. O(n).
     pub fn ring(order: Vec<u32>, k: usize) -> Result<Self> {
-        positions(&order, order.len())?;
+        positions(&order, order.len(), "an order")?;
         check_degree(order.len(), k)?;
         Ok(Self { order, m: k, listed: None })
     }
@@ -104,7 +105,7 @@ impl Graph {
     /// The union of disjoint assignments, with nodes along an order. O(n·m).
     pub fn union(assignments: &[Vec<u32>], order: Vec<u32>) -> Result<Self> {
         let (n, m) = (order.len(), assignments.len());
-        let positions = positions(&order, n)?;
+        let positions = positions(&order, n, "an order")?;
         let outside =
             |assignment: &Vec<u32>| assignment.len() != n || assignment.iter().any(|&form| form as usize >= n);
         if assignments.iter().any(outside) {
@@ -193,21 +194,6 @@ pub fn within(groups: &Lists, n: usize, streams: &Streams, control: &Control) ->
         Some(record) => Err(Error::Parameter(format!("record {record} is in no group"))),
         None => Ok(assignment),
     }
-}
-
-/// The position of each of `n` records in an order; fails where the order is no permutation. O(n).
-pub(super) fn positions(order: &[u32], n: usize) -> Result<Vec<u32>> {
-    if order.len() != n {
-        return Err(Error::Parameter(format!("an order of {} records, and there are {n}", order.len())));
-    }
-    let mut positions = vec![NONE; n];
-    for (position, &record) in order.iter().enumerate() {
-        match positions.get_mut(record as usize) {
-            Some(slot) if *slot == NONE => *slot = position as u32,
-            _ => return Err(Error::Parameter(format!("an order holds each of {n} records once, not {record}"))),
-        }
-    }
-    Ok(positions)
 }
 
 fn check_degree(n: usize, m: usize) -> Result<()> {

@@ -8,7 +8,8 @@ mod repair;
 use std::collections::HashMap;
 
 use super::Itemsets;
-use super::assign::{Watch, all_matchings, edges, positions, shuffled};
+use super::assign::{Watch, all_matchings, edges, shuffled};
+use super::rows::positions;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::rng::Streams;
@@ -41,7 +42,7 @@ pub fn greedy_walk(
     streams: &Streams,
     control: &Control,
 ) -> Result<Vec<Vec<u32>>> {
-    positions(order, sets.n())?;
+    positions(order, sets.n(), "an order")?;
     let labels = Labels::new(order, labels, l)?;
     let n = order.len();
     let mut matches = Matches::new(n, l)?;

@@ -72,8 +72,7 @@ impl Tally {
 impl<'a> Costs<'a> {
     /// O(items).
     pub(super) fn new(sets: &'a Itemsets) -> Self {
-        let common = sets.frequencies().iter().map(|&count| 2 * count as usize > sets.n()).collect();
-        Self { sets, common }
+        Self { sets, common: sets.common() }
     }
 
     /// The cost of one flipped bit of a record.

@@ -5,14 +5,13 @@
 //! is then weighed up in a few operations on words: the bits that the records flip against the bases as they are, corrected
 //! for each item on the edge that the change pushes over it.
 
-use std::f32::consts::LN_2;
-
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha20Rng;
 
 use super::cost::{Costs, Tally};
 use crate::control::Control;
 use crate::error::Result;
+use crate::rng::exponential;
 
 /// Partners in another group that are looked at for one record.
 const PARTNERS: usize = 64;
@@ -435,6 +434,8 @@ impl Crowd {
         let mut near = Vec::new();
         for _ in 0..rounds {
             for i in 0..n.min(TRIED) {
+                // In large groups one change may take milliseconds.
+                control.check()?;
                 let record = if n > TRIED { rng.random_range(0..n) } else { i };
                 let to = self.other_group(record, rng);
                 if let Some(change) = self.best(record, to, &mut near, rng)
@@ -443,7 +444,6 @@ impl Crowd {
                     self.make(change);
                 }
             }
-            control.check()?;
         }
         Ok(())
     }
@@ -457,14 +457,6 @@ impl Crowd {
             *size = members.len() as u32;
         }
     }
-}
-
-/// An exponential random number, about, from random bits: the logarithm is taken as linear between powers of two, which
-/// every machine computes alike.
-fn exponential(random: u32) -> f32 {
-    let zeros = random.leading_zeros();
-    let fraction = (u64::from(random) << (zeros + 1)) as u32;
-    LN_2 * (zeros as f32 + 1.0 - fraction as f32 / (u32::MAX as f32 + 1.0))
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use std::time::Duration;
 use self::cost::Costs;
 use self::search::{Partition, Search};
 use super::Itemsets;
+use super::rows::positions;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
@@ -130,11 +131,5 @@ fn check(sets: &Itemsets, order: &[u32], least: usize, name: &str) -> Result<()>
             "{n} records make no group of {name} = {least}; choose a {name} of at most {n}"
         )));
     }
-    let mut seen = vec![false; n];
-    let each =
-        order.iter().all(|&record| seen.get_mut(record as usize).is_some_and(|seen| !std::mem::replace(seen, true)));
-    if !each || order.len() != n {
-        return Err(Error::Parameter(format!("an order has each of the {n} records once")));
-    }
-    Ok(())
+    positions(order, n, "an order").map(drop)
 }

@@ -129,7 +129,7 @@ fn short_tour(
         tour.descend(control)?;
         return Ok(tour.into_nodes());
     }
-    let matrix = Matrix::new(packed);
+    let matrix = Matrix::new(packed, control)?;
     let mut tour = Tour::new(&matrix, neighbours, start, REACH);
     tour.descend(control)?;
     tour.kick(KICKS * packed.len(), 0, &mut streams.generator(WHOLE, 0), control)?;

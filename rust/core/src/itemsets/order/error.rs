@@ -16,8 +16,7 @@ const BLOCK: usize = 1 << 13;
 pub(super) fn expected_error(sets: &Itemsets, order: &[u32], k: usize, control: &Control) -> Result<f64> {
     let n = order.len();
     let k = k.clamp(1, n.max(1));
-    let frequencies = sets.frequencies();
-    let common: Vec<bool> = frequencies.iter().map(|&count| 2 * count as usize > sets.n()).collect();
+    let common = sets.common();
     let blocks: Vec<f64> = (0..n.div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {

@@ -46,16 +46,22 @@ impl Neighbours {
     }
 
     /// The `width` nearest of `n` nodes by comparing all pairs. O(n²).
-    pub(super) fn exact(n: usize, width: usize, distance: impl Fn(u32, u32) -> u32 + Sync) -> Self {
+    pub(super) fn exact(
+        n: usize,
+        width: usize,
+        distance: impl Fn(u32, u32) -> u32 + Sync,
+        control: &Control,
+    ) -> Result<Self> {
         let width = width.min(n.saturating_sub(1));
         let mut table = Table { width, entries: vec![NONE; n * width] };
-        table.entries.par_chunks_mut(width.max(1)).enumerate().for_each(|(a, best)| {
+        table.entries.par_chunks_mut(width.max(1)).enumerate().try_for_each(|(a, best)| {
             let a = a as u32;
             for b in (0..n as u32).filter(|&b| b != a) {
                 insert(best, (distance(a, b), b));
             }
-        });
-        table.finish()
+            control.check()
+        })?;
+        Ok(table.finish())
     }
 
     /// The `width` (at most 16) nearest, nearly: from the windows of some orders of the records, then among the neighbours of neighbours,
@@ -69,7 +75,7 @@ impl Neighbours {
     ) -> Result<Self> {
         let n = packed.len();
         if n <= ALL_PAIRS {
-            return Ok(Self::exact(n, width, |a, b| packed.hamming(a, b)));
+            return Self::exact(n, width, |a, b| packed.hamming(a, b), control);
         }
         let mut table = Table { width: width.min(2 * WINDOW), entries: vec![NONE; n * width.min(2 * WINDOW)] };
         for order in orders {
@@ -201,7 +207,7 @@ mod tests {
         let records: Vec<u32> = (0..n).collect();
         let packed = Packed::new(&sets, &records, &control).unwrap();
         let near = Neighbours::near(&packed, 10, &orders, 2, &control).unwrap();
-        let exact = Neighbours::exact(n as usize, 10, |a, b| packed.hamming(a, b));
+        let exact = Neighbours::exact(n as usize, 10, |a, b| packed.hamming(a, b), &control).unwrap();
         for record in 0..n {
             let (nodes, distances) = near.of(record);
             assert!(nodes.iter().zip(distances).all(|(&b, &d)| b != record && packed.hamming(record, b) == d));

@@ -49,8 +49,8 @@ pub(super) fn shorten(
         }
         let records = piece.to_vec();
         let packed = Packed::new(sets, &records, control)?;
-        let mut matrix = Matrix::new(&packed);
-        let neighbours = Neighbours::exact(n, WIDTH, |a, b| matrix.distance(a, b) as u32);
+        let mut matrix = Matrix::new(&packed, control)?;
+        let neighbours = Neighbours::exact(n, WIDTH, |a, b| matrix.distance(a, b) as u32, control)?;
         // A closed tour that never gives up the link from the last record to the first is a path between them.
         matrix.set(0, n - 1, KEEP);
         let mut tour = Tour::new(&matrix, &neighbours, (0..n as u32).collect(), n);
@@ -79,15 +79,16 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    pub(super) fn new(packed: &Packed<'_>) -> Self {
+    pub(super) fn new(packed: &Packed<'_>, control: &Control) -> Result<Self> {
         let n = packed.len();
         let mut matrix = Self { n, cells: vec![0; n * n] };
         for a in 0..n {
+            control.check()?;
             for b in 0..a {
                 matrix.set(a, b, packed.hamming(a as u32, b as u32).min(1 << 24) as i32);
             }
         }
-        matrix
+        Ok(matrix)
     }
 
     fn set(&mut self, a: usize, b: usize, distance: i32) {
@@ -107,5 +108,23 @@ impl Metric for Packed<'_> {
     #[inline]
     fn distance(&self, a: u32, b: u32) -> i64 {
         i64::from(self.hamming(a, b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn comparing_all_pairs_stops_when_asked() {
+        let sets = Itemsets::new(2, vec![0, 1, 2], vec![0, 1]).unwrap();
+        let control = Control::new();
+        let packed = Packed::new(&sets, &[0, 1], &control).unwrap();
+        assert_eq!(Matrix::new(&packed, &control).unwrap().cells, [0, 2, 2, 0]);
+        assert_eq!(Neighbours::exact(2, 1, |_, _| 2, &control).unwrap().of(0), (&[1][..], &[2][..]));
+        control.stop();
+        assert_eq!(Matrix::new(&packed, &control).err(), Some(Error::Stopped));
+        assert_eq!(Neighbours::exact(2, 1, |_, _| 2, &control).err(), Some(Error::Stopped));
     }
 }

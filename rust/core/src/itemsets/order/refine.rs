@@ -18,6 +18,8 @@ use crate::rng::Streams;
 
 /// Records of a piece: as many as there are distances at hand for all pairs.
 const PIECE: usize = 1000;
+/// Rings up to this size are refined as they are, wider ones like this: what is kept of a piece grows with their square.
+const WIDEST: usize = 512;
 /// Neighbours of a record in its piece.
 const WIDTH: usize = 10;
 /// Places from a neighbour at which a record is tried.
@@ -38,12 +40,10 @@ pub(super) fn refine(
     control: &Control,
 ) -> Result<()> {
     let n = order.len();
-    // Pieces with the k − 1 records on both sides must not overlap themselves.
-    let reach = k.min(n.div_ceil(3)).saturating_sub(1);
+    let (pieces, reach) = pieces(n, k);
     if reach == 0 || n < 8 {
         return control.check();
     }
-    let pieces = n.div_ceil(PIECE.max(2 * reach)).max(2);
     for round in 0..ROUNDS {
         let offset = round as usize * n / (pieces * ROUNDS as usize);
         order.rotate_left(offset);
@@ -72,6 +72,13 @@ pub(super) fn refine(
     Ok(())
 }
 
+/// Into how many pieces to cut an order, and how many records on either side of a piece count in it. These never reach all round
+/// to the piece itself.
+fn pieces(n: usize, k: usize) -> (usize, usize) {
+    let reach = k.min(WIDEST).min(n.div_ceil(3)).saturating_sub(1);
+    (n.div_ceil(PIECE.max(2 * reach)).max(2), reach)
+}
+
 /// Some consecutive records; the first and the last few stay where they are.
 struct Piece {
     reach: usize,
@@ -89,12 +96,14 @@ impl Piece {
         let distance = |a: usize, b: usize| packed.hamming(a as u32, b as u32).min(u32::from(u16::MAX)) as u16;
         let mut distances = vec![0; n * n];
         for a in 0..n {
+            control.check()?;
             for b in 0..a {
                 distances[a * n + b] = distance(a, b);
                 distances[b * n + a] = distances[a * n + b];
             }
         }
-        let neighbours = Neighbours::exact(n, WIDTH, |a, b| u32::from(distances[a as usize * n + b as usize]));
+        let near = |a: u32, b: u32| u32::from(distances[a as usize * n + b as usize]);
+        let neighbours = Neighbours::exact(n, WIDTH, near, control)?;
         let nodes: Vec<u32> = (0..n as u32).collect();
         Ok(Self { reach, places: nodes.clone(), nodes, distances, neighbours })
     }
@@ -183,6 +192,17 @@ mod tests {
                 let loss = piece.loss(p, q);
                 piece.nodes.swap(p, q);
                 assert_eq!(sum(&all, &piece.nodes, k) - before, loss, "k = {k}, places {p} and {q}");
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_stay_small() {
+        for n in [8, 1_000, 1_001, 5_000, 1_000_000, 4_000_000_000] {
+            for k in [2, 16, 500, 3_000, n / 2, n] {
+                let (pieces, reach) = pieces(n, k);
+                let piece = n.div_ceil(pieces);
+                assert!(piece + 2 * reach <= 3 * PIECE && piece + reach <= n && reach < k, "{n} records, k = {k}");
             }
         }
     }

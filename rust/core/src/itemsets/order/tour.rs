@@ -362,7 +362,8 @@ mod tests {
 
         fn improved(&self, start: &[u32], reach: usize, rng: &mut ChaCha20Rng) -> Vec<u32> {
             let free = Self { points: self.points.clone(), kept: None };
-            let neighbours = Neighbours::exact(start.len(), 7, |a, b| free.distance(a, b) as u32);
+            let distance = |a, b| free.distance(a, b) as u32;
+            let neighbours = Neighbours::exact(start.len(), 7, distance, &Control::new()).unwrap();
             let mut tour = Tour::new(self, &neighbours, start.to_vec(), reach);
             tour.descend(&Control::new()).unwrap();
             let descended = self.length(&tour.nodes);

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use self::packed::Packed;
 use super::Itemsets;
-use super::rows::{check_permutation, filled};
+use super::rows::{filled, positions};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
@@ -40,7 +40,7 @@ pub struct Votes {
 /// From one position to the next one record enters and one leaves, and only their items are looked at. O(items + size
 /// of the result + k · n), in parallel.
 pub fn ring(sets: &Itemsets, order: &[u32], k: usize, rows: Option<&[u32]>, control: &Control) -> Result<Votes> {
-    check_permutation(order, sets.n(), "an order")?;
+    let position = positions(order, sets.n(), "an order")?;
     if k == 0 || k > sets.n() {
         return Err(Error::Parameter(format!("k = {k}: give 1 to {} for as many records", sets.n())));
     }
@@ -56,10 +56,6 @@ pub fn ring(sets: &Itemsets, order: &[u32], k: usize, rows: Option<&[u32]>, cont
         },
     );
     let parts = parts.collect::<Result<Vec<_>>>()?;
-    let mut position = vec![0; order.len()];
-    for (place, &record) in (0..).zip(order) {
-        position[record as usize] = place;
-    }
     gather(sets.n_items(), parts, part, position, rows, control)
 }
 
@@ -113,10 +109,9 @@ pub fn assignments(
     }
     let mut preimages = vec![0; n * m];
     for (j, assignment) in assignments.iter().enumerate() {
-        check_permutation(assignment, n, "an assignment")?;
         control.check()?;
-        for (i, &node) in (0..).zip(assignment) {
-            preimages[node as usize * m + j] = i;
+        for (node, record) in positions(assignment, n, "an assignment")?.into_iter().enumerate() {
+            preimages[node * m + j] = record;
         }
     }
     control.begin(n as u64);
@@ -172,19 +167,18 @@ fn flipped(record: &[u32], row: &[u32]) -> f64 {
 /// How an item is decided.
 struct Majority {
     /// Items that more than half of all records hold.
-    usual: Vec<bool>,
+    common: Vec<bool>,
 }
 
 impl Majority {
     fn new(sets: &Itemsets) -> Self {
-        let n = sets.n() as u64;
-        Self { usual: sets.frequencies().into_iter().map(|count| 2 * u64::from(count) > n).collect() }
+        Self { common: sets.common() }
     }
 
     /// How many of `voters` have to hold `item` for it to be set.
     #[inline]
     fn need(&self, item: u32, voters: u32) -> u32 {
-        voters / 2 + 1 - u32::from(voters.is_multiple_of(2) && self.usual[item as usize])
+        voters / 2 + 1 - u32::from(voters.is_multiple_of(2) && self.common[item as usize])
     }
 }
 
@@ -208,11 +202,8 @@ fn gather(
     control: &Control,
 ) -> Result<Votes> {
     if let Some(rows) = rows {
-        check_permutation(rows, unit.len(), "a list of rows")?;
-        let by_record = unit.clone();
-        for (&row, by_record) in rows.iter().zip(by_record) {
-            unit[row as usize] = by_record;
-        }
+        let records = positions(rows, unit.len(), "a list of rows")?;
+        unit = records.into_iter().map(|record| unit[record as usize]).collect();
     }
     let place = |v: usize| (unit[v] as usize / size, unit[v] as usize % size);
     // Parts are added in their order, whoever was first.

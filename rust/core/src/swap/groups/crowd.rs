@@ -3,8 +3,6 @@
 //! All costs between members are at hand as a matrix, and the cost between every member and every group is kept up to
 //! date; so what a swap of two members or the move of one would change is known without a sum.
 
-use std::f32::consts::LN_2;
-
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
@@ -12,6 +10,7 @@ use rand_chacha::ChaCha20Rng;
 use super::costs::{Costs, tally};
 use crate::control::Control;
 use crate::error::Result;
+use crate::rng::exponential;
 use crate::swap::tuples::Tuples;
 
 /// Gains below this are rounding, relative to the largest cost between two members: sums of costs over a group are
@@ -319,14 +318,6 @@ fn add(sums: &mut [f32], row: &[f32], sign: f32) {
     }
 }
 
-/// An exponential random number, about, from random bits: the logarithm is taken as linear between powers of two, which
-/// every machine computes alike.
-fn exponential(random: u32) -> f32 {
-    let zeros = random.leading_zeros();
-    let fraction = (u64::from(random) << (zeros + 1)) as u32;
-    LN_2 * (zeros as f32 + 1.0 - fraction as f32 / (u32::MAX as f32 + 1.0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -388,13 +379,5 @@ mod tests {
             members.sort_unstable();
             assert_eq!(members, sorted);
         }
-    }
-
-    #[test]
-    fn exponential_numbers() {
-        assert!(exponential(u32::MAX) < 1e-6 && exponential(0) > 20.0);
-        let mean = (0..1u32 << 16).map(|i| f64::from(exponential(i << 16 | 1 << 15))).sum::<f64>() / f64::from(1 << 16);
-        // Linear between powers of two: a little above the 1 of the true law.
-        assert!((1.0..1.1).contains(&mean), "{mean}");
     }
 }
