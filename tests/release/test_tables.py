@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 from pathlib import Path
 
@@ -150,9 +151,13 @@ def test_what_is_no_table(tmp_path: Path) -> None:
         nym.release.read_table(path, delimiter="ab")
     with pytest.raises(FormatError, match="is a folder"):
         nym.release.read_table(tmp_path)
-    (tmp_path / "a.csv.gz").write_text("not packed")
-    with pytest.raises(FormatError, match=r"a\.csv\.gz"):
-        nym.release.read_table(tmp_path / "a.csv.gz")
+    packed = tmp_path / "a.csv.gz"
+    packed.write_text("not packed")
+    with pytest.raises(FormatError, match=r"a\.csv\.gz.*expected a gzip file"):
+        nym.release.read_table(packed)
+    packed.write_bytes(gzip.compress(b"x,y\n" + b"1,2\n" * 9)[:-9])
+    with pytest.raises(FormatError, match=r"a\.csv\.gz.*expected a gzip file"):
+        nym.release.read_table(packed)
 
 
 def test_rows_in_another_order() -> None:

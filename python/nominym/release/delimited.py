@@ -40,8 +40,11 @@ def header(path: StrPath, delimiter: str, encoding: str) -> list[str]:
     """Read the names of the columns."""
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise ParameterError(f"delimiter={delimiter!r}: give one character, such as ',' or ';' or a tab")
-    with _bytes(path)[0] as file:
-        start = _decoded(path, file.read(_BLOCK), encoding)
+    try:
+        with _bytes(path)[0] as file:
+            start = _decoded(path, file.read(_BLOCK), encoding)
+    except OSError as error:
+        raise _unpacked(path, error) from None
     if not start.strip():
         raise FormatError(f"{os.fspath(path)} is empty: expected a first line with the names of the columns")
     names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
@@ -87,6 +90,8 @@ def read(path: StrPath, columns: Sequence[str], delimiter: str, encoding: str, p
                     report(min(raw.tell(), size), size)
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
             raise _explained(path, error, delimiter, encoding) from None
+        except OSError as error:
+            raise _unpacked(path, error) from None
     if "\n" in last:
         _require_closed_quotes(path)
     found = {name: pa.chunked_array(parts, type=kind).unify_dictionaries() for name, parts in chunks.items()}
@@ -111,8 +116,11 @@ def _decoded(path: StrPath, data: bytes, encoding: str) -> str:
         ) from None
     except UnicodeDecodeError as error:
         raise _explained(path, error, "", encoding) from None
-    except OSError as error:
-        raise FormatError(f"{os.fspath(path)}: {error}") from None
+
+
+def _unpacked(path: StrPath, error: OSError) -> Exception:
+    """Tell a packed file that is broken from one that cannot be read."""
+    return error if error.errno is not None else FormatError(f"{os.fspath(path)}: {error}; expected a gzip file")
 
 
 def _explained(path: StrPath, error: Exception, delimiter: str, encoding: str) -> FormatError:
