@@ -57,12 +57,12 @@ def audit(
 
 def of_tables(asked: Settings, k: int | None, measure: str | None) -> dict[str, Any]:
     """Link people with rows, by each masked column and by all; count who share their values."""
-    from nominym import risk  # type: ignore[attr-defined, unused-ignore]
-
     masked = list(asked.columns.roles.masked)
     if not masked:
         raise ParameterError("name the columns that an intruder knows: --quasi diagnosis=taxonomy.csv")
     given = pair.read_pair(asked, order_needed="an audit", columns=masked)
+    from nominym import risk  # type: ignore[attr-defined, unused-ignore]
+
     # What has no taxonomy is known as it is written.
     meaning = {name: given.taxonomies.get(name, "equal") for name in masked}
     k = given.k if k is None else k
@@ -80,10 +80,10 @@ def of_tables(asked: Settings, k: int | None, measure: str | None) -> dict[str, 
 
 def of_sets(asked: Settings, k: int | None) -> dict[str, Any]:
     """Count the rows that each record could be."""
-    from nominym import risk  # type: ignore[attr-defined, unused-ignore]
-
     records, published, manifest = pair.read_sets(asked)
     k = pair.promised(manifest) if k is None else k
+    from nominym import risk  # type: ignore[attr-defined, unused-ignore]
+
     found = risk.worlds(published, records, k=k, progress=console.progress())
     return {"k": k, "holds": found.holds, "worlds": found.to_dict()}
 

@@ -130,6 +130,9 @@ def _columns(
                 columns[name] = {**old, "role": "quasi-identifier"} | ({"taxonomy": source} if source else {})
             else:
                 columns[name] = {"role": option}
+    for name, column in columns.items():
+        if "taxonomy" in column and column["role"] != "quasi-identifier":
+            raise ParameterError(f"column {name!r} has a taxonomy, but is not masked: its role is {column['role']!r}")
     return columns
 
 

@@ -10,6 +10,7 @@ import typer
 from nominym.atomic import check_new
 from nominym.cli import console, options
 from nominym.cli.errors import guarded
+from nominym.error import ParameterError
 from nominym.release.manifest import of_taxonomy
 from nominym.release.table import read_table
 from nominym.taxonomy import Taxonomy, read_taxonomy
@@ -98,6 +99,8 @@ def check(
     console.say(f"{path}: {len(tax):,} concepts, one root, no circle")
     if table is None:
         return
+    if not column:
+        raise ParameterError("column=: name the column of the table whose values are concepts")
     held = read_table(table, column, delimiter=delimiter, encoding=encoding or "utf-8", na=tuple(na or ()))
     for name in held.column_names:
         found = tax.match(held[name])

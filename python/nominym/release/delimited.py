@@ -47,7 +47,10 @@ def header(path: StrPath, delimiter: str, encoding: str) -> list[str]:
         raise _unpacked(path, error) from None
     if not start.strip():
         raise FormatError(f"{os.fspath(path)} is empty: expected a first line with the names of the columns")
-    names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
+    try:
+        names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
+    except csv.Error as error:
+        raise FormatError(f"{os.fspath(path)}: the names of the columns cannot be read ({error})") from None
     others = [other for other in _USUAL if other != delimiter and other in start.splitlines()[0]]
     if len(names) == 1 and others:
         raise FormatError(
