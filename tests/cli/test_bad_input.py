@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -323,6 +324,20 @@ def test_the_command_line_without_its_extra(folder: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == "error: the command line needs the extra: pip install nominym[cli]\n"
+
+
+def test_a_bar_on_a_terminal(folder: Path) -> None:
+    terminal, end = os.openpty()
+    with subprocess.Popen([sys.executable, "-m", "nominym", *SWAP], stdout=subprocess.PIPE, stderr=end) as process:
+        os.close(end)
+        shown = b""
+        with contextlib.suppress(OSError):  # the terminal is closed when the process ends
+            while part := os.read(terminal, 4096):
+                shown += part
+        assert process.wait(30) == 0
+    os.close(terminal)
+    assert "rank swapping ██" in shown.decode()
+    assert "reading ██" in shown.decode()
 
 
 def test_as_a_module(folder: Path) -> None:

@@ -119,7 +119,8 @@ def message(error: BaseException, options: Any = ()) -> str:
     known = {name for name in (*options, *aliases) if aliases.get(name, name) in options}
     if known:
         text = re.sub(
-            rf"\b({'|'.join(sorted(known))})=(True\b)?",
+            # Not inside quotes, where it is what the caller wrote.
+            rf"(?<!['\"])\b({'|'.join(sorted(known))})=(True\b)?",
             lambda found: f"--{aliases.get(found[1], found[1]).replace('_', '-')}{'' if found[2] else '='}",
             text,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +122,9 @@ def read_sets(asked: Settings) -> tuple[Itemsets, Release, Manifest | None]:
     manifest = manifest_of(files.input, files.output)
     records, _ = sets.read(files.input, files.column, None)
     release = read_release(files.output)
+    if manifest is not None and not release.params:
+        # A text file has the rows only.
+        release = replace(release, params=manifest.params, summary=manifest.achieved)
     if records.n != len(release):
         raise DataError(f"{files.input} has {records.n:,} records, {files.output} has {len(release):,}")
     return records, release, manifest

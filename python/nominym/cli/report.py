@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -97,11 +98,10 @@ def of_sets(asked: Settings, target: Path, k: int | None, sweep: dict[str, Any] 
     """Write the report of a release of item sets."""
     from nominym import report as reports  # type: ignore[attr-defined, unused-ignore]
 
-    records, published, manifest = pair.read_sets(asked)
-    k = pair.promised(manifest) if k is None else k
-    reports.write_itemsets(
-        target, records, published, k=k, sweep=sweep, overwrite=overwrite, progress=console.progress()
-    )
+    records, published, _ = pair.read_sets(asked)
+    if k is not None:
+        published = replace(published, params={**published.params, "k": k})
+    reports.write_itemsets(target, records, published, sweep=sweep, overwrite=overwrite, progress=console.progress())
 
 
 def _values(text: str) -> dict[str, Any]:
@@ -114,5 +114,5 @@ def _values(text: str) -> dict[str, Any]:
     try:
         numbers = [float(value) for value in listed.split(",")]
     except ValueError:
-        raise ParameterError(f"sweep={text!r}: give a parameter and numbers, such as k=2,5,10") from None
+        raise ParameterError(f"sweep={text!r}: give a parameter and numbers, such as 'k=2,5,10'") from None
     return {name: [int(number) if number.is_integer() else number for number in numbers]}
