@@ -12,13 +12,15 @@ import nominym as nym
 from nominym.release import write_table
 
 PROGRAM = """
-import resource, sys
+import re, sys
 import nominym.cli.app
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+# Not getrusage: its peak is that of the parent, if that was higher when it started the process.
+peak = lambda: int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1])
+before = peak()
 try:
     nominym.cli.main(sys.argv[1:])
 finally:
-    print("peak", before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    print("peak", before, peak())
 """
 
 

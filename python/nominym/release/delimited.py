@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from nominym.atomic import StrPath
 
 # Text that is parsed at a time; no record can be longer.
-_BLOCK = 1 << 23
-_ROWS = 1 << 17
+_BLOCK = 1 << 20
+_ROWS = 1 << 14
 _USUAL = ",;\t|"
 _NEWLINE = b"\n"
 
