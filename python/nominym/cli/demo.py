@@ -92,8 +92,8 @@ def _discharges(out: Path, records: int, overwrite: bool) -> bool | None:
     asked = settings("swap", config_file=out / "release.toml", files={"overwrite": overwrite}, method={"k": _K})
     console.say(f"2. A release: diagnoses and procedures change places inside groups of {_K} like records or more")
     said = swap.run(asked)
+    console.say("  How far values moved is told from 0, not at all, to 1, to where meanings have nothing in common.")
     job.report(said, asked.files)
-    console.say("  (a move of 0 is none, near 1 it goes to the other end of all meanings)")
     return _judged(asked, said, out / "report.html", overwrite, baskets=False)
 
 
