@@ -164,6 +164,9 @@ def test_parameters_without_a_meaning(run: Run, files: Files) -> None:
     assert (done.code, files()) == (2, set())
     assert "error: --k=0: give a whole number, 1 or more" in done.err
     assert run(*SWAP, "--k", "ten").code == 2
+    done = run(*SWAP, "--seed", -1)
+    assert (done.code, files()) == (2, set())
+    assert "--seed=-1: give a whole number" in done.err
     assert run(*SWAP, "--nonsense").code == 2
     assert run("swapp").code == 2
     assert "give the input file" in run("swap").err

@@ -19,6 +19,7 @@ from nominym.release.publish import check_targets, publish
 from nominym.release.roles import Roles
 from nominym.release.table import column_names, in_order, inverse, is_parquet, read_table, write_draft
 from nominym.result import Result
+from nominym.rng import check_seed
 from nominym.taxonomy import Taxonomy
 
 Mask = Callable[[Any, dict[str, Taxonomy]], Result]
@@ -33,6 +34,7 @@ SEED_NOTE = (
 def check(asked: Settings, taxonomies_needed: bool) -> list[str]:
     """Refuse, before anything is read, what cannot be done; gives the columns of the input."""
     files, roles = asked.files, asked.columns.roles
+    check_seed(asked.method.get("seed"))
     names = column_names(files.input, delimiter=files.delimiter, encoding=files.encoding)
     is_parquet(files.output)
     try:

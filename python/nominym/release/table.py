@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from nominym.frame import Table
 from nominym.release import delimited, parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
 
 _TEXT, _PARQUET = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
@@ -106,7 +105,7 @@ def read_table(
         table = parquet.read(path, wanted, progress)
     else:
         table = delimited.read(path, wanted, _delimiter(path, delimiter), encoding, progress)
-    markers = na if isinstance(na, dict) else dict.fromkeys(wanted, tuple(na))
+    markers = na if isinstance(na, Mapping) else dict.fromkeys(wanted, tuple(na))
     for name, texts in markers.items():
         if texts:
             place = table.column_names.index(name)
