@@ -164,6 +164,18 @@ def test_parameters_without_a_meaning(run: Run, files: Files) -> None:
     assert (done.code, files()) == (2, set())
     assert "error: --k=0: give a whole number, 1 or more" in done.err
     assert run(*SWAP, "--k", "ten").code == 2
+    # Told before anything is read, even whether there is a file.
+    for command, told in (
+        ("swap --k 5 --draw joint", "have a meaning with --guarantee='strict' only"),
+        ("noise --method exponential", "needs epsilon"),
+        ("noise --alpha 0.3 --measure pth", "there is no measure 'pth'"),
+        ("data-swap --rate 5", "for 5 % give 0.05"),
+        ("recode --k 4 --structure ring --limit 3", "--structure='groups' only"),
+    ):
+        name, *options = command.split()
+        done = run(name, "absent.csv", "-o", "r.parquet", *options, *([] if name == "recode" else ROLES))
+        assert done.code == 2
+        assert told in done.err
     done = run(*SWAP, "--seed", -1)
     assert (done.code, files()) == (2, set())
     assert "--seed=-1: give a whole number" in done.err
@@ -316,7 +328,7 @@ def test_a_defect_is_told_as_such(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("nominym.cli.swap.rank_swap", broken)
+    monkeypatch.setattr("nominym.cli.job.in_order", broken)
     done = run(*SWAP)
     assert done.code == 70
     assert "a defect in nominym (ZeroDivisionError: oops)" in done.err

@@ -8,9 +8,10 @@ import typer
 
 from nominym.cli import console, job, options
 from nominym.cli.errors import guarded
-from nominym.cli.settings import settings
+from nominym.cli.settings import check_request, settings
 from nominym.result import Result
 from nominym.swap import data_swap as swap_values
+from nominym.swap.data_request import Request
 
 # ruff: noqa: UP045
 
@@ -71,6 +72,7 @@ def data_swap(
             "strict_rate": strict_rate, "missing": missing, "seed": seed,
         },
     )  # fmt: skip
+    check_request(Request, swap_values, asked.method, columns=asked.columns.roles.masked)
 
     def mask(table: Any, taxonomies: dict[str, Any]) -> Result:
         return swap_values(table, list(asked.columns.roles.masked), progress=console.progress(), **asked.method)

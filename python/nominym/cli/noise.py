@@ -8,9 +8,11 @@ import typer
 
 from nominym.cli import console, job, options
 from nominym.cli.errors import guarded
-from nominym.cli.settings import settings
+from nominym.cli.settings import check_request, settings
 from nominym.noise import add_noise
+from nominym.noise.request import Request
 from nominym.result import Result
+from nominym.taxonomy.measure import as_measure
 
 # ruff: noqa: UP045
 
@@ -81,6 +83,7 @@ def noise(
             "seed": seed,
         },
     )  # fmt: skip
+    check_request(Request, add_noise, asked.method, measure=as_measure(asked.method.get("measure", "wu-palmer")))
 
     def mask(table: Any, taxonomies: dict[str, Any]) -> Result:
         domain = asked.columns.of_masked("root") or None

@@ -9,10 +9,11 @@ import typer
 
 from nominym.cli import console, job, options, sets
 from nominym.cli.errors import guarded
-from nominym.cli.settings import Settings, settings
+from nominym.cli.settings import Settings, check_request, settings
 from nominym.error import ParameterError
 from nominym.itemsets import files
 from nominym.itemsets import recode as recode_sets
+from nominym.itemsets.recode import Request
 from nominym.release.manifest import Manifest, fingerprint, manifest_path
 from nominym.release.publish import check_targets
 
@@ -77,6 +78,7 @@ def recode(
 def run(asked: Settings) -> Manifest:
     """Make the release."""
     source = asked.files
+    check_request(Request, recode_sets, asked.method)
     text = source.output.suffix.lower() in (".txt", ".dat")
     if not text and source.output.suffix.lower() not in (".parquet", ".pq"):
         raise ParameterError(f"{source.output}: a release of item sets ends in .parquet or .txt")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,13 @@ def _columns(
         if "taxonomy" in column and column["role"] != "quasi-identifier":
             raise ParameterError(f"column {name!r} has a taxonomy, but is not masked: its role is {column['role']!r}")
     return columns
+
+
+def check_request(request: Any, function: Any, given: Mapping[str, Any], **more: Any) -> None:
+    """Let a method check what was asked of it, before a large file is read in vain; defaults are its own."""
+    known = inspect.signature(function).parameters
+    values = {name: given.get(name, known[name].default) for name in known} | more
+    request(**{field.name: values[field.name] for field in fields(request)})
 
 
 def lines_to_add(columns: Sequence[str], from_file: bool) -> str:

@@ -9,11 +9,12 @@ import typer
 
 from nominym.cli import console, job, options
 from nominym.cli.errors import guarded
-from nominym.cli.settings import Settings, settings
+from nominym.cli.settings import Settings, check_request, settings
 from nominym.error import DataError
 from nominym.release.manifest import Manifest
 from nominym.result import Result
 from nominym.swap import rank_swap
+from nominym.swap.request import Request
 
 # ruff: noqa: UP045
 
@@ -82,6 +83,7 @@ def swap(
 
 def run(asked: Settings) -> Manifest:
     """Make the release."""
+    check_request(Request, rank_swap, asked.method)
     numerical = asked.method.get("method") == "numerical"
 
     def mask(table: Any, taxonomies: dict[str, Any]) -> Result:
