@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 PY := $(VENV)/bin/python
 CARGO ?= cargo
-EXTRAS := obo,icd,polars,report
+EXTRAS := obo,icd,polars,report,cli
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test lint format bench study docs clean

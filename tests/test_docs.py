@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import doctest
 import re
+import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import commands
+import nominym as nym
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CONSOLE = re.compile(r"^```(console|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -24,9 +30,48 @@ def test_page(page: Path) -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     result = runner.run(parsed, out=report.append)
     assert result.failed == 0, "".join(report)
-    # Pages of figures are written by programs and have no examples.
-    if page.name != "benchmarks.md" and not page.name.endswith("-study.md"):
+    # Pages of figures are written by programs and have no examples; that of commands has its own.
+    if CONSOLE.search(text) is None and page.name != "benchmarks.md" and not page.name.endswith("-study.md"):
         assert result.attempted > 0
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if CONSOLE.search(page.read_text(encoding="utf-8"))], ids=lambda page: page.name
+)
+def test_commands_of_a_page(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("typer")
+    monkeypatch.chdir(tmp_path)
+    Path("visits.csv").write_text(commands.visits())
+    Path("illness.csv").write_text(commands.TAXONOMY)
+    nym.datasets.baskets(200, seed=1, items=40)[0].to_fimi("baskets.dat")
+    code = 0
+    for kind, block in CONSOLE.findall(page.read_text(encoding="utf-8")):
+        if kind == "toml":
+            # The first line names the file.
+            Path(block.split()[1]).write_text(block)
+            continue
+        for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            line, _, expected = example.partition("\n")
+            if "audit" in line and "--key" in line and find_spec("nominym.risk") is None:
+                continue
+            code, shown = _run(line.replace("$?", str(code)), capfd)
+            assert doctest.OutputChecker().check_output(expected, shown, doctest.ELLIPSIS), f"$ {line}\n{shown}"
+
+
+def _run(line: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """Run a line of a console; what goes to standard error is shown first, as nobody can tell the order later."""
+    program, *arguments = shlex.split(line)
+    if program != "nominym":
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr + done.stdout
+    from nominym.cli import main
+
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    told = capfd.readouterr()
+    return int(ended.value.code or 0), told.err + told.out
 
 
 def test_links_lead_somewhere() -> None:

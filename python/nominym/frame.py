@@ -240,7 +240,7 @@ def _encode(values: Any, where: str) -> tuple[NDArray[np.uint32], list[Any]]:
         raise DataError(f"{where}: a column of values is needed, not {type(values).__name__}")
     if not isinstance(values, _COLUMNS) and not _is_polars(values, "Series"):
         values = list(values)
-    if np.ndim(values) != 1 and isinstance(values, np.ndarray):
+    if isinstance(values, np.ndarray) and values.ndim != 1:
         raise DataError(f"{where}: one column is needed, not an array of shape {values.shape}")
     try:
         return _encode_arrow(_to_arrow(values), where)

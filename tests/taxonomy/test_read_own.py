@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from nominym.atomic import write_atomic
 from nominym.error import FormatError
 from nominym.taxonomy.concepts import Concepts
 from nominym.taxonomy.read import read_concepts
-from nominym.taxonomy.read.files import write_atomic
 from nominym.taxonomy.read.own import read_json, read_parquet, write_json, write_parquet
 
 if TYPE_CHECKING:

@@ -7,22 +7,22 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nominym import _core
+from nominym.atomic import StrPath, check_new, draft_of, write_atomic
 from nominym.control import Progress, reporter
 from nominym.error import DataError, FormatError, NominymError, ParameterError
 from nominym.itemsets import columns, names
 from nominym.itemsets.release import Release, public
 from nominym.itemsets.sets import Itemsets
-from nominym.taxonomy.read.files import StrPath, at_line, draft_of, read_bytes, write_atomic
+from nominym.plain import plain
+from nominym.taxonomy.read.files import at_line, read_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,8 @@ def write_fimi(sets: Itemsets, path: StrPath, overwrite: bool) -> None:
     if pa.types.is_large_string(sets.names.type) and len(sets.names):
         raise DataError("FIMI files have whole numbers for items, not texts; use to_column() and a Parquet file")
     texts = _texts(sets.names, "a FIMI file")
-    with _new_file(path, overwrite) as file:
+    check_new(path, overwrite)
+    with write_atomic(path) as file:
         for first in range(0, sets.n, _ROWS):
             file.write(sets.core.write(texts, first, min(first + _ROWS, sets.n)))
 
@@ -80,24 +81,18 @@ def _texts(found: Any, where: str) -> list[str]:
     return texts
 
 
-@contextmanager
-def _new_file(path: StrPath, overwrite: bool) -> Iterator[BinaryIO]:
-    _check_new(path, overwrite)
-    with write_atomic(path) as file:
-        yield file
-
-
-def _check_new(path: StrPath, overwrite: bool) -> None:
-    if not overwrite and os.path.lexists(path):
-        raise FileExistsError(f"{os.fspath(path)} is already there; give overwrite=True to replace it")
-
-
 # ---- releases
 
 
-def write_parquet(release: Release, path: StrPath, overwrite: bool) -> None:
-    """Write a release to a Parquet file."""
-    _check_new(path, overwrite)
+def write_release(release: Release, path: StrPath, overwrite: bool, *, text: bool) -> None:
+    """Write a release as text or to a Parquet file."""
+    check_new(path, overwrite)
+    with draft_of(path) as draft:
+        (draft_text if text else draft_parquet)(release, draft)
+
+
+def draft_parquet(release: Release, draft: Path) -> None:
+    """Write a release to the draft of a Parquet file."""
     parts = {
         "base": columns.to_arrow(release.base),
         "distance": columns.to_arrow(release.distance),
@@ -108,32 +103,20 @@ def write_parquet(release: Release, path: StrPath, overwrite: bool) -> None:
             parts["label"] = pa.array(release.labels)
         except (pa.ArrowException, OverflowError):
             raise DataError("a Parquet column has values of one type: turn the labels into texts") from None
-    about = {"format": NAME, "version": VERSION, "params": _plain(public(release.params))}
-    about["summary"] = _plain(release.summary)
+    about = {"format": NAME, "version": VERSION, "params": plain(public(release.params))}
+    about["summary"] = plain(release.summary)
     table = pa.table(parts).replace_schema_metadata({NAME: json.dumps(about, ensure_ascii=False)})
-    with draft_of(path) as draft:
-        pq.write_table(table, draft, compression="zstd")
+    pq.write_table(table, draft, compression="zstd")
 
 
-def _plain(value: Any) -> Any:
-    """Keep what JSON has words for."""
-    if isinstance(value, dict):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def write_text(release: Release, path: StrPath, overwrite: bool) -> None:
-    """Write a release as text."""
+def draft_text(release: Release, draft: Path) -> None:
+    """Write a release as text to a draft."""
     texts = _texts(release.base.names, "a text file")
     labels = None if release.labels is None else [str(label) for label in release.labels]
     broken = next((label for label in labels or [] if re.search(r"[\r\n]", label)), None)
     if broken is not None:
         raise DataError(f"label {broken!r} breaks the line; use a Parquet file")
-    with _new_file(path, overwrite) as file:
+    with draft.open("wb") as file:
         for first in range(0, len(release), _ROWS):
             end = min(first + _ROWS, len(release))
             some = None if labels is None else labels[first:end]

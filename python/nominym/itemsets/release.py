@@ -180,7 +180,7 @@ class Release:
         """
         from nominym.itemsets import files
 
-        files.write_parquet(self, path, overwrite)
+        files.write_release(self, path, overwrite, text=False)
 
     def to_text(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write what is published as text, one row a line: ``base items | distance items | threshold | label``.
@@ -190,7 +190,7 @@ class Release:
         """
         from nominym.itemsets import files
 
-        files.write_text(self, path, overwrite)
+        files.write_release(self, path, overwrite, text=True)
 
     def __eq__(self, other: object) -> bool:
         """Tell whether two publish the same rows in the same order."""

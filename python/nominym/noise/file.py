@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nominym.atomic import draft_of
 from nominym.error import FormatError, NominymError, ParameterError
 from nominym.noise.domain import Domain
 from nominym.noise.request import Request
 from nominym.taxonomy import read_taxonomy
 from nominym.taxonomy.matrix import DistanceMatrix
 from nominym.taxonomy.measure import Measure
-from nominym.taxonomy.read.files import draft_of
 from nominym.taxonomy.taxonomy import Taxonomy
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nominym.atomic import draft_of
 from nominym.error import DataError, ParameterError, SizeError
 from nominym.memory import require_matrix
 from nominym.taxonomy.match import Names
-from nominym.taxonomy.read.files import draft_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,19 +1,16 @@
-"""What all readers share: decoding with a place in the message, and writing all or nothing."""
+"""What all readers share: decoding with a place in the message."""
 
 from __future__ import annotations
 
 import os
-import uuid
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING
 
+from nominym.atomic import StrPath as StrPath
 from nominym.error import FormatError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sized
-
-StrPath: TypeAlias = str | os.PathLike[str]
+    from collections.abc import Sized
 
 GIVE_ENCODING = "pass the encoding of the file, for example encoding='latin-1'"
 SAVE_AS_UTF8 = "the format is always UTF-8: convert the file to UTF-8"
@@ -69,36 +66,3 @@ def read_text(path: StrPath, encoding: str = "utf-8", remedy: str = GIVE_ENCODIN
             path, line, f"byte {error.start} (0x{data[error.start]:02x}) is not {encoding} text; {remedy}"
         ) from None
     return text.removeprefix("\ufeff")
-
-
-@contextmanager
-def write_atomic(path: StrPath) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     with write_atomic(Path(folder, "a.json")) as file:
-    ...         _ = file.write(b"{}")
-    ...     os.listdir(folder)
-    ['a.json']
-    """
-    with draft_of(path) as draft, draft.open("xb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-
-
-@contextmanager
-def draft_of(path: StrPath) -> Iterator[Path]:
-    """Give the name of a file beside `path` that takes its place when the block ends well, and vanishes if not."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"no folder {target.parent} to write {target.name} into")
-    # Not tempfile: it makes files that only their owner may read, and the mode would stay.
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        yield draft
-        draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

@@ -9,16 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from nominym.atomic import StrPath, write_atomic
 from nominym.error import FormatError
 from nominym.taxonomy.concepts import Concepts
 from nominym.taxonomy.read.files import (
     SAVE_AS_UTF8,
-    StrPath,
     at_line,
     read_bytes,
     read_text,
     require_concepts,
-    write_atomic,
 )
 
 if TYPE_CHECKING:

@@ -1,0 +1,129 @@
+"""Writing all or nothing: a file gets its name when it is complete, and has none before that."""
+
+from __future__ import annotations
+
+import errno
+import os
+import uuid
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+StrPath: TypeAlias = str | os.PathLike[str]
+
+# Systems of files that cannot hold a file without a name say one of these.
+_NAMELESS_UNKNOWN = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
+
+
+def check_new(path: StrPath, overwrite: bool) -> None:
+    """Refuse to replace a file, unless told to."""
+    if Path(path).is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder; name a file", os.fspath(path))
+    if not overwrite and os.path.lexists(path):
+        raise FileExistsError(f"{os.fspath(path)} is already there; give overwrite=True to replace it")
+
+
+class Draft:
+    """A file in the making, in the folder of its target.
+
+    Where the system can, the draft has no name: whatever ends the process, also SIGKILL, leaves nothing behind.
+    Elsewhere it is a hidden file, which only SIGKILL leaves behind.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     draft = Draft(Path(folder, "a.txt"))
+    ...     _ = draft.path.write_text("all of it")
+    ...     before = os.listdir(folder)
+    ...     draft.publish()
+    ...     before, os.listdir(folder)
+    ([], ['a.txt'])
+    """
+
+    def __init__(self, path: StrPath, mode: int = 0o666) -> None:
+        """Make an empty draft; ``mode`` is cut by the umask, as for any file."""
+        self.target = Path(path)
+        folder = self.target.parent
+        if not folder.is_dir():
+            raise FileNotFoundError(f"no folder {folder} to write {self.target.name} into")
+        # Not tempfile: it makes files that only their owner may read, and the mode would stay.
+        self._name: Path | None = self.target.with_name(f".{self.target.name[:100]}.{uuid.uuid4().hex}.tmp")
+        self._file = -1
+        try:
+            self._file = self._open(folder, mode)
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, str(self.target)) from None
+        # Any library that writes to a path can write to this one.
+        self.path = self._name or Path(f"/proc/self/fd/{self._file}")
+
+    def _open(self, folder: Path, mode: int) -> int:
+        if hasattr(os, "O_TMPFILE") and Path("/proc/self/fd").is_dir():
+            try:
+                file = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode)
+            except OSError as error:
+                if error.errno not in _NAMELESS_UNKNOWN:
+                    raise
+            else:
+                self._name = None
+                return file
+        assert self._name is not None
+        return os.open(self._name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode)
+
+    def finish(self) -> None:
+        """Bring all that was written to the disk; a full disk is told here at the latest."""
+        os.fsync(self._file)
+
+    def publish(self) -> None:
+        """Give the draft its name, in place of what has it now."""
+        self.finish()
+        name = self._name
+        if name is None:
+            name = self.target.with_name(f".{self.target.name[:100]}.{uuid.uuid4().hex}.tmp")
+            folder = os.open(self.target.parent, os.O_RDONLY)
+            try:
+                # With a folder given, and only then, Python follows the link from /proc to the file itself.
+                os.link(self.path, name.name, dst_dir_fd=folder, follow_symlinks=True)
+            finally:
+                os.close(folder)
+            self._name = name
+        name.replace(self.target)
+        self._name = None
+        self.discard()
+
+    def discard(self) -> None:
+        """Let go of the draft; what was not published vanishes. Does nothing the second time."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+        if self._name is not None:
+            with suppress(FileNotFoundError):
+                self._name.unlink()
+            self._name = None
+
+
+@contextmanager
+def draft_of(path: StrPath) -> Iterator[Path]:
+    """Give the path of a draft that becomes the file `path` when the block ends well, and vanishes if not."""
+    draft = Draft(path)
+    try:
+        yield draft.path
+        draft.publish()
+    finally:
+        draft.discard()
+
+
+@contextmanager
+def write_atomic(path: StrPath) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with write_atomic(Path(folder, "a.json")) as file:
+    ...         _ = file.write(b"{}")
+    ...     os.listdir(folder)
+    ['a.json']
+    """
+    with draft_of(path) as draft, draft.open("wb") as file:
+        yield file

@@ -1,0 +1,131 @@
+"""The file of --config: the whole release in one place, options win, mistakes are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import nominym as nym
+from commands import Run
+
+TOML = """
+[input]
+path = "visits.csv"
+encoding = "utf-8"
+na = ["NA"]
+
+[output]
+path = "out/release.csv"
+key = "out/owner.parquet"
+
+[columns.name]
+role = "identifier"
+
+[columns.diagnosis]
+role = "quasi-identifier"
+taxonomy = "illness.csv"
+
+[columns.ward]
+role = "keep"
+
+[columns.cost]
+role = "keep"
+
+[method]
+command = "swap"
+guarantee = "strict"
+k = 5
+"""
+
+
+@pytest.fixture
+def toml(folder: Path) -> Path:
+    (folder / "out").mkdir()
+    path = folder / "release.toml"
+    path.write_text(TOML)
+    return path
+
+
+def test_a_file_holds_the_whole_release(run: Run, toml: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Paths are relative to the file, wherever the command is run.
+    monkeypatch.chdir(toml.parent / "out")
+    done = run("swap", "--config", toml)
+    assert done.code == 0, done.err
+    said = nym.release.read_manifest(toml.parent / "out" / "release.csv")
+    assert said.params["k"] == 5
+    assert said.achieved["bound"] >= 1 / 9
+    assert (toml.parent / "out" / "owner.parquet").exists()
+
+
+def test_options_win(run: Run, toml: Path) -> None:
+    done = run("swap", "-c", toml, "--k", 7, "-o", "other.csv", "--identifier", "ward")
+    assert done.code == 0, done.err
+    said = nym.release.read_manifest("other.csv")
+    assert said.params["k"] == 7
+    assert said.roles["identifier"] == ["name", "ward"]
+
+
+def test_the_same_file_serves_to_compare(run: Run, toml: Path) -> None:
+    run("swap", "-c", toml)
+    done = run("measure", "-c", toml)
+    assert done.code == 0, done.err
+    assert "rmse" in done.out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("[input]", "[inputs]", "'inputs' is unknown; did you mean 'input'? There are input, output, columns, method"),
+        ("encoding =", "encodng =", "[input]: 'encodng' is unknown; did you mean 'encoding'?"),
+        ("taxonomy =", "taxonmy =", "[columns.diagnosis]: 'taxonmy' is unknown; did you mean 'taxonomy'?"),
+        ('"illness.csv"', "3", "[columns.diagnosis]: taxonomy = 3; a text is needed"),
+        ("k = 5", 'k = "ten"', "[method]: k = 'ten'; a whole number is needed"),
+        ("k = 5", "k = true", "[method]: k = True; a whole number is needed"),
+        ("k = 5", "alpha = 5", "[method]: 'alpha' is unknown"),
+        ('na = ["NA"]', "na = [1]", "[input]: na = [1]; a list of texts is needed"),
+        ('command = "swap"', 'command = "noise"', "is for the command 'noise', not 'swap'"),
+        ('command = "swap"', 'command = "swp"', "command = 'swp'; give swap, noise, data-swap, recode"),
+        ('role = "identifier"', 'role = "id"', "column 'name': role 'id' is unknown; give identifier"),
+        ('[columns.ward]\nrole = "keep"', "[columns.ward]", "[columns.ward] has no role"),
+        ('[columns.ward]\nrole = "keep"', "", '[columns.ward]\n  role = "keep"'),
+        ("[columns.ward]", '[columns.ward]\ntaxonomy = "illness.csv"', "'ward' has a taxonomy, but is not masked"),
+        ("[method]", "[method", "not TOML"),
+        ("[columns.name]", "[[columns.name]]", "[columns.name]: a section is needed"),
+    ],
+)
+def test_mistakes_are_named(run: Run, toml: Path, old: str, new: str, told: str) -> None:
+    assert old in TOML
+    toml.write_text(TOML.replace(old, new))
+    done = run("swap", "--config", toml)
+    assert done.code == 2
+    assert told in done.err
+    assert not list((toml.parent / "out").iterdir())
+
+
+def test_a_file_that_is_not_there(run: Run) -> None:
+    done = run("swap", "--config", "absent.toml")
+    assert done.code == 4
+    assert "absent.toml: No such file or directory" in done.err
+
+
+def test_an_order_of_values(run: Run, toml: Path) -> None:
+    text = TOML.replace('guarantee = "strict"\nk = 5', 'method = "numerical"\np = 20.0')
+    text = text.replace(
+        '[columns.ward]\nrole = "keep"', '[columns.ward]\nrole = "quasi-identifier"\norder = ["A", "B"]'
+    )
+    toml.write_text(text.replace('role = "quasi-identifier"\ntaxonomy = "illness.csv"', 'role = "keep"'))
+    done = run("swap", "--config", toml)
+    assert done.code == 0, done.err
+
+
+def test_recode_from_a_file(run: Run) -> None:
+    nym.datasets.baskets(100, seed=1, items=30)[0].to_fimi("baskets.dat")
+    text = '[input]\npath = "baskets.dat"\n[output]\npath = "r.parquet"\n[method]\nk = 4\norder = "gray"\n'
+    Path("sets.toml").write_text(text)
+    done = run("recode", "--config", "sets.toml")
+    assert done.code == 0, done.err
+    Path("sets.toml").write_text(text + '[columns.x]\nrole = "keep"\n')
+    done = run("recode", "--config", "sets.toml", "--overwrite")
+    assert done.code == 2
+    assert "item sets have no roles" in done.err

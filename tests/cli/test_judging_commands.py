@@ -1,0 +1,177 @@
+"""Commands that look at releases and taxonomies: measure, audit, report, taxonomy, demo."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import nominym as nym
+from commands import ROLES, Run
+
+SWAP = ("swap", "visits.csv", "-o", "release.csv", *ROLES, "--k", "5", "--guarantee", "strict")
+MEANING = ("--quasi", "diagnosis=illness.csv")
+
+
+def test_measure(run: Run) -> None:
+    run(*SWAP, "--key", "owner.parquet")
+    done = run("measure", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    said = nym.release.read_manifest("release.csv")
+    figures = found["attributes"][0]
+    assert figures["column"] == "diagnosis"
+    assert figures["rmse"] == pytest.approx(said.achieved["attributes"]["diagnosis"]["rmse"])
+    assert figures["variance before"] == pytest.approx(figures["variance after"])
+    assert {(row["x"], row["y"]) for row in found["distortion"]} >= {("diagnosis", "ward")}
+    done = run("measure", "visits.csv", "release.csv", *MEANING, "--columns", "ward", "--columns", "diagnosis")
+    assert done.code == 0, done.err
+    assert "no RMSE: it needs to know which row is whose" in done.err
+    assert done.out.startswith("attributes\n")
+
+
+def test_measure_without_a_manifest(run: Run) -> None:
+    run(*SWAP, "--keep-order")
+    Path("release.csv.manifest.json").unlink()
+    done = run("measure", "visits.csv", "release.csv", *MEANING, "--keep-order", "--json")
+    assert "rmse" in json.loads(done.out)["attributes"][0]
+
+
+def test_another_original_is_noticed(run: Run) -> None:
+    run(*SWAP, "--keep-order")
+    Path("visits.csv").write_text(Path("visits.csv").read_text().replace("P001", "P100"))
+    done = run("measure", "visits.csv", "release.csv", *MEANING)
+    assert "release.csv was not made of visits.csv as it is now" in done.err
+    lines = Path("visits.csv").read_text().splitlines(keepends=True)
+    Path("visits.csv").write_text("".join(lines[:-1]))
+    done = run("measure", "visits.csv", "release.csv", *MEANING)
+    assert done.code == 3
+    assert "visits.csv has 59 records, release.csv has 60" in done.err
+
+
+def test_measure_item_sets(run: Run) -> None:
+    nym.datasets.baskets(200, seed=1, items=40)[0].to_fimi("baskets.dat")
+    run("recode", "baskets.dat", "-o", "r.parquet", "--k", 4, "--order", "gray", "--key", "owner.parquet")
+    done = run("measure", "baskets.dat", "r.parquet", "--key", "owner.parquet", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert 0 < found["error rate"] < 2
+    assert 0 <= found["query error, items present"] < 1
+    assert "no error rate" in run("measure", "baskets.dat", "r.parquet").err
+
+
+def test_audit(run: Run) -> None:
+    pytest.importorskip("nominym.risk")
+    run(*SWAP, "--key", "owner.parquet")
+    done = run("audit", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet")
+    assert done.code == 0, done.err
+    assert "1/5: holds" in done.out
+    done = run("audit", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet", "--json")
+    assert json.loads(done.out)["holds"] is True
+    done = run("audit", "visits.csv", "release.csv", *MEANING)
+    assert done.code == 2
+    assert "an audit needs to know which row is whose" in done.err
+    assert "give --key" in done.err
+
+
+def test_audit_of_a_promise_that_does_not_hold(run: Run) -> None:
+    pytest.importorskip("nominym.risk")
+    frame = pd.read_csv("visits.csv")
+    frame["diagnosis"] = ["flu", "cold", "burn", "sprain", "fracture"] * 12
+    frame.head(5).to_csv("few.csv", index=False)
+    done = run("audit", "few.csv", "few.csv", *MEANING, "--keep-order", "--k", 5)
+    assert done.code == 1
+    assert "1/5: DOES NOT HOLD" in done.out
+    done = run("audit", "few.csv", "few.csv", *MEANING, "--keep-order")
+    assert done.code == 0
+    assert "no k to compare with" in done.out
+
+
+def test_audit_of_item_sets(run: Run) -> None:
+    pytest.importorskip("nominym.risk")
+    nym.datasets.baskets(200, seed=1, items=40)[0].to_fimi("baskets.dat")
+    run("recode", "baskets.dat", "-o", "r.txt", "--k", 4, "--order", "gray")
+    done = run("audit", "baskets.dat", "r.txt")
+    assert done.code == 0, done.err
+    assert "1/4: holds" in done.out
+    assert run("audit", "baskets.dat", "r.txt", "--k", 200).code == 1
+
+
+def test_report(run: Run) -> None:
+    pytest.importorskip("nominym.report")
+    run(*SWAP, "--key", "owner.parquet")
+    done = run("report", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet", "--sweep", "k=2,5")
+    assert done.code == 0, done.err
+    assert done.out == "report: release.csv.report.html\n"
+    text = Path("release.csv.report.html").read_text()
+    assert "P001" not in text
+    done = run("report", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet")
+    assert done.code == 4
+    assert "already there; give --overwrite" in done.err
+    done = run("report", "visits.csv", "release.csv", *MEANING, "--sweep", "k=many", "-o", "x.html")
+    assert done.code == 2
+    assert "--sweep='k=many': give a parameter and numbers" in done.err
+
+
+def test_taxonomy_info_and_distance(run: Run) -> None:
+    done = run("taxonomy", "info", "illness.csv")
+    assert done.code == 0, done.err
+    assert done.out.startswith("illness.csv: 9 concepts, 8 links; a tree\n  root 'illness', 3 levels\n")
+    assert json.loads(run("taxonomy", "info", "illness.csv", "--json").out)["depth"] == 3
+    assert run("taxonomy", "distance", "illness.csv", "flu", "cold").out == "0.333333\n"
+    assert run("taxonomy", "distance", "illness.csv", "flu", "cold", "--measure", "path").out == "2\n"
+    done = run("taxonomy", "distance", "illness.csv", "flu", "colt")
+    assert done.code == 3
+    assert "did you mean 'cold'?" in done.err
+
+
+def test_taxonomy_check(run: Run) -> None:
+    assert run("taxonomy", "check", "illness.csv").code == 0
+    done = run("taxonomy", "check", "illness.csv", "visits.csv", "--column", "diagnosis")
+    assert done.out.endswith("diagnosis: all 6 values are concepts\n")
+    done = run("taxonomy", "check", "illness.csv", "visits.csv", "--column", "ward")
+    assert done.code == 3
+    assert "column 'ward': 2 values (60 records) not in the taxonomy: 'A' (30×)" in done.err
+
+
+def test_taxonomy_convert(run: Run) -> None:
+    assert run("taxonomy", "convert", "illness.csv", "-o", "illness.parquet").code == 0
+    assert len(nym.read_taxonomy("illness.parquet")) == 9
+    first = run("taxonomy", "info", "illness.csv", "--json").out
+    second = run("taxonomy", "info", "illness.parquet", "--json").out
+    # The fingerprint is of what a taxonomy says, not of the file that says it.
+    assert json.loads(first)["sha256"] == json.loads(second)["sha256"]
+    assert run("taxonomy", "convert", "illness.csv", "-o", "illness.parquet").code == 4
+    assert run("taxonomy", "convert", "illness.csv", "-o", "illness.xyz").code == 2
+
+
+def test_demo(run: Run) -> None:
+    pytest.importorskip("nominym.risk")
+    pytest.importorskip("nominym.report")
+    done = run("demo", "--out", "demo", "--records", 2_000)
+    assert done.code == 0, done.err
+    assert done.out.count("the promise holds") == 2
+    made = {path.name for path in Path("demo").iterdir()}
+    assert made >= {"discharges.csv", "release.csv", "release.csv.manifest.json", "release.toml", "report.html"}
+    assert run("demo", "--out", "demo").code == 2
+    # The file that it leaves is a release of its own.
+    assert run("swap", "-c", "demo/release.toml", "-o", "again.csv", "--key", "again.parquet").code == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "swap", "noise", "recode", "data-swap", "measure", "audit", "report", "demo", "taxonomy", "taxonomy info",
+     "taxonomy distance", "taxonomy check", "taxonomy convert"],
+)  # fmt: skip
+def test_help_has_examples(run: Run, command: str) -> None:
+    done = run(*command.split(), "--help")
+    assert done.code == 0
+    assert "Usage: nominym" in done.out
+    if command not in ("", "taxonomy"):
+        assert "  nominym " in done.out.split("Usage:")[1].split("\n", 1)[1]
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").out == f"nominym {nym.__version__}\n"

@@ -1,0 +1,247 @@
+"""Commands that make releases: what they publish, what they say, what they keep to themselves."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import nominym as nym
+from commands import ROLES, Run
+
+SWAP = ("swap", "visits.csv", "-o", "release.csv", *ROLES, "--k", "5", "--guarantee", "strict")
+
+
+def read(path: str) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def test_identifiers_are_dropped_values_masked_and_the_rest_kept(run: Run) -> None:
+    done = run(*SWAP)
+    assert done.code == 0, done.err
+    before, after = read("visits.csv"), read("release.csv")
+    assert list(after.columns) == ["diagnosis", "ward", "cost"]
+    assert Counter(after["diagnosis"]) == Counter(before["diagnosis"])
+    # Kept cells come out as they were, each with its record: 007 stays 007.
+    assert sorted(zip(after["ward"], after["cost"], strict=True)) == sorted(
+        zip(before["ward"], before["cost"], strict=True)
+    )
+    assert "identifiers are dropped: name" in done.err
+    assert "promise: nobody finds the row of a person with a probability above 0.2" in done.out
+
+
+def test_rows_are_shuffled_unless_told_otherwise(run: Run) -> None:
+    run(*SWAP)
+    assert list(read("release.csv")["cost"]) != list(read("visits.csv")["cost"])
+    assert nym.release.read_manifest("release.csv").order == "shuffled"
+    run(*SWAP, "--keep-order", "--overwrite")
+    assert list(read("release.csv")["cost"]) == list(read("visits.csv")["cost"])
+    assert nym.release.read_manifest("release.csv").order == "kept"
+
+
+def test_the_key_gives_the_rows_back(run: Run) -> None:
+    done = run(*SWAP, "--key", "owner.parquet")
+    assert "keep it secret" in done.err
+    rows = nym.release.read_key("owner.parquet", "release.csv", 60)
+    before, after = read("visits.csv"), read("release.csv")
+    assert list(after["cost"].to_numpy()[rows]) == list(before["cost"])
+    assert stat.S_IMODE(Path("owner.parquet").stat().st_mode) == 0o600
+
+
+def test_a_key_of_another_release_is_refused(run: Run) -> None:
+    run(*SWAP, "--key", "owner.parquet")
+    run(*SWAP, "--overwrite")
+    done = run("measure", "visits.csv", "release.csv", "--quasi", "diagnosis=illness.csv", "--key", "owner.parquet")
+    assert done.code == 3
+    assert "key of another release" in done.err
+
+
+def test_the_manifest_says_how_and_holds_no_record(run: Run) -> None:
+    run(*SWAP, "--key", "owner.parquet")
+    text = Path("release.csv.manifest.json").read_text()
+    said = json.loads(text)
+    assert said["format"] == "nominym-manifest"
+    assert said["command"] == "swap"
+    assert said["version"] == nym.__version__
+    assert said["params"]["k"] == 5
+    assert "seed" not in said["params"]
+    assert said["roles"] == {"identifier": ["name"], "quasi-identifier": ["diagnosis"], "keep": ["ward", "cost"]}
+    assert said["input"]["rows"] == said["output"]["rows"] == 60
+    assert (said["input"]["columns"], said["output"]["columns"]) == (4, 3)
+    assert said["input"]["name"] == "visits.csv"
+    assert said["taxonomies"]["diagnosis"]["concepts"] == 9
+    assert said["achieved"]["bound"] == 0.2
+    # No value of a kept or dropped column, no path.
+    for secret in ("P001", "P059", "measles", str(Path.cwd()), "owner"):
+        assert secret not in text
+    nym.release.read_manifest("release.csv").check("release.csv")
+
+
+def test_a_changed_release_is_not_the_one_of_its_manifest(run: Run) -> None:
+    run(*SWAP, "--keep-order")
+    with Path("release.csv").open("a") as file:
+        file.write("flu,A,999\n")
+    done = run("measure", "visits.csv", "release.csv", "--quasi", "diagnosis=illness.csv")
+    assert done.code == 3
+    assert "is not about release.csv as it is now" in done.err
+
+
+def test_a_seed_is_recorded_if_given_and_gives_the_same_again(run: Run) -> None:
+    done = run(*SWAP, "--seed", "7")
+    first = Path("release.csv").read_bytes()
+    assert "made with a seed" in done.err
+    said = nym.release.read_manifest("release.csv")
+    assert said.params["seed"] == 7
+    assert "made with a seed" in said.notes[-1]
+    run(*SWAP, "--seed", "7", "--overwrite")
+    assert Path("release.csv").read_bytes() == first
+    run(*SWAP, "--overwrite")
+    assert Path("release.csv").read_bytes() != first
+
+
+def test_release_files_hold_no_secret(run: Run) -> None:
+    frame = pd.read_csv("visits.csv", dtype={"cost": str, "ward": "category"})
+    frame.set_index("name").to_parquet("visits.parquet")  # with notes of pandas in its metadata
+    args = ("swap", "visits.parquet", "-o", "release.parquet", *ROLES, "--k", "5", "--guarantee", "strict", "--seed", 3)
+    done = run(*args)
+    assert done.code == 0, done.err
+    file = pq.ParquetFile("release.parquet")
+    assert set(file.schema_arrow.metadata or {}) == set()
+    assert set(file.metadata.metadata or {}) <= {b"ARROW:schema"}
+    assert b"P001" not in Path("release.parquet").read_bytes()
+    assert file.read()["ward"].combine_chunks().dictionary.to_pylist() == ["A", "B"]
+
+
+def test_parquet_keeps_types_and_csv_takes_them(run: Run) -> None:
+    frame = pd.DataFrame(
+        {
+            "diagnosis": ["flu", "cold", "burn", "sprain"] * 5,
+            "cost": np.arange(20) / 2,
+            "day": pd.date_range("2024-01-01", periods=20),
+            "tags": [["a"], []] * 10,
+        }
+    )
+    frame.to_parquet("visits.parquet")
+    roles = ("--quasi", "diagnosis=illness.csv", "--keep", "cost", "--keep", "day", "--keep", "tags", "--k", 4)
+    assert run("swap", "visits.parquet", "-o", "release.parquet", *roles).code == 0
+    before, after = pq.read_table("visits.parquet"), pq.read_table("release.parquet")
+    assert after.schema.types == before.schema.types
+    done = run("swap", "visits.parquet", "-o", "release.csv", *roles)
+    assert done.code == 3
+    assert "'tags' holds list" in done.err
+    assert not Path("release.csv").exists()
+    frame.drop(columns="tags").to_parquet("visits.parquet")
+    assert run("swap", "visits.parquet", "-o", "release.csv", *roles[:-4], "--k", 4).code == 0
+    assert sorted(read("release.csv")["cost"].astype(float)) == sorted(frame["cost"])
+
+
+def test_noise(run: Run) -> None:
+    done = run("noise", "visits.csv", "-o", "release.csv", *ROLES, "--alpha", "0.5", "--correlations")
+    assert done.code == 0, done.err
+    assert nym.release.read_manifest("release.csv").achieved["attributes"]["diagnosis"]["rmse"] > 0
+    done = run("noise", "visits.csv", "-o", "release.csv", *ROLES, "--alpha", "-1", "--overwrite")
+    assert done.code == 2
+    assert "error: --alpha=-1.0: give a number above 0" in done.err
+
+
+def test_data_swap(run: Run) -> None:
+    roles = ("--quasi", "diagnosis", "--keep", "ward", "--keep", "cost", "--identifier", "name")
+    done = run("data-swap", "visits.csv", "-o", "r.csv", *roles, "--rate", 0.2, "--equal", "ward", "--true-swaps")
+    assert done.code == 0, done.err
+    assert "6 pairs swapped, 20.00% of the records" in done.out
+    assert nym.release.read_manifest("r.csv").params["equal"] == ["ward"]
+
+
+def test_numbers_in_text_are_swapped_by_their_size(run: Run) -> None:
+    roles = ("--quasi", "cost", "--keep", "ward", "--keep", "diagnosis", "--identifier", "name")
+    done = run("swap", "visits.csv", "-o", "r.csv", *roles, "--method", "numerical", "--p", 10, "--keep-order")
+    assert done.code == 0, done.err
+    before, after = read("visits.csv")["cost"], read("r.csv")["cost"]
+    assert sorted(before) == sorted(after)
+    assert max(abs(before.astype(int) - after.astype(int))) <= 6
+    done = run("swap", "visits.csv", "-o", "q.csv", *roles[2:], "--quasi", "cost", "--method", "numerical", "--p", 10,
+               "--delimiter", ",", "--na", "000")  # fmt: skip
+    assert done.code == 0, done.err
+    roles = ("--quasi", "ward", "--keep", "cost", "--keep", "diagnosis", "--identifier", "name")
+    done = run("swap", "visits.csv", "-o", "s.csv", *roles, "--method", "numerical", "--p", 10)
+    assert done.code == 3
+    assert "'A' is no number" in done.err
+
+
+def test_missing_markers_go_for_masked_columns_only(run: Run) -> None:
+    text = Path("visits.csv").read_text().replace(",flu,A", ",NA,NA")
+    Path("visits.csv").write_text(text)
+    done = run(*SWAP, "--na", "NA")
+    assert done.code == 0, done.err
+    after = read("release.csv")
+    assert "NA" not in set(after["diagnosis"])
+    assert (after["diagnosis"] == "").sum() == text.count(",NA,NA")
+    assert (after["ward"] == "NA").sum() == text.count(",NA,NA")
+
+
+def test_delimiter_and_encoding_are_those_of_the_input(run: Run) -> None:
+    text = Path("visits.csv").read_text().replace(",", ";").replace("name", "näme")
+    Path("visits.csv").write_text(text, encoding="latin-1")
+    roles = [role.replace("name", "näme") for role in ROLES]
+    done = run("swap", "visits.csv", "-o", "release.csv", *roles, "--k", 5, "--delimiter", ";", "--encoding", "latin-1")
+    assert done.code == 0, done.err
+    assert Path("release.csv").read_bytes().startswith(b"diagnosis;ward;cost\n")
+
+
+@pytest.mark.parametrize("out", ["release.parquet", "release.txt"])
+def test_recode(run: Run, out: str) -> None:
+    sets, labels = nym.datasets.baskets(300, seed=1, items=40, labels=12)
+    sets.to_fimi("baskets.dat")
+    Path("labels.txt").write_text("\n".join(map(str, labels)) + "\n")
+    done = run("recode", "baskets.dat", "-o", out, "--k", 4, "--order", "gray", "--key", "owner.parquet")
+    assert done.code == 0, done.err
+    rel = nym.itemsets.read_release(out)
+    rows = nym.release.read_key("owner.parquet", out, 300)
+    assert int(rel.compatible(sets).min()) >= 4
+    # Every record could be the row that the key names.
+    for record in range(20):
+        row = int(rows[record])
+        wrong = set(sets[record]) ^ set(rel.base[row])
+        assert wrong <= set(rel.distance[row])
+    done = run("recode", "baskets.dat", "-o", out, "--l", 3, "--label", "labels.txt", "--overwrite", "--order", "gray")
+    assert done.code == 0, done.err
+    assert sorted(map(str, nym.itemsets.read_release(out).labels)) == sorted(map(str, labels))
+
+
+def test_recode_of_a_column_of_lists(run: Run) -> None:
+    sets, labels = nym.datasets.baskets(200, seed=1, items=40, labels=12)
+    frame = pd.DataFrame({"items": sets.to_lists(), "illness": labels, "name": [f"P{i}" for i in range(200)]})
+    frame.to_parquet("baskets.parquet")
+    done = run("recode", "baskets.parquet", "-o", "r.parquet", "--l", 3, "--label", "illness", "--order", "gray")
+    assert done.code == 0, done.err
+    assert "not part of the release: name" in done.err
+    assert pq.read_schema("r.parquet").names == ["base", "distance", "threshold", "label"]
+    assert "seed" not in Path("r.parquet.manifest.json").read_text()
+
+
+def test_output_is_never_an_input(run: Run) -> None:
+    before = Path("visits.csv").read_bytes()
+    done = run("swap", "visits.csv", "-o", "./visits.csv", *ROLES, "--k", 5)
+    assert done.code == 2
+    assert "is the input" in done.err
+    assert "--overwrite" in done.err
+    done = run("swap", "visits.csv", "-o", "r.csv", *ROLES, "--k", 5, "--key", "illness.csv", "--overwrite")
+    assert done.code == 2
+    assert "is an input" in done.err
+    assert Path("visits.csv").read_bytes() == before
+    assert run("swap", "visits.csv", "-o", "visits.csv", *ROLES, "--k", 5, "--overwrite").code == 0
+    assert "name" not in Path("visits.csv").read_text().splitlines()[0]
+
+
+def test_files_that_are_there_stay(run: Run) -> None:
+    Path("release.csv").write_text("mine")
+    done = run(*SWAP)
+    assert done.code == 4
+    assert "release.csv is already there; give --overwrite to replace it" in done.err
+    assert Path("release.csv").read_text() == "mine"
