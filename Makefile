@@ -31,8 +31,8 @@ $(VENV)/.docs: $(VENV)/.made pyproject.toml
 build: $(VENV)/.made ## Compile in release mode and install into the virtual environment
 	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --release --quiet --extras $(EXTRAS)
 
-demo: build ## Show what nominym does, on synthetic hospital discharges
-	$(PY) examples/demo.py
+demo: build ## Protect synthetic discharges and baskets, audit both, and write a report
+	$(PY) -m nominym demo --out out/demo --overwrite
 
 test: build $(VENV)/.test lint ## Run every check and every test
 	$(CARGO) test --quiet --package nominym-core

@@ -29,6 +29,8 @@ const FEW: usize = 8;
 const TRIALS: usize = 16;
 /// The buckets are made anew, and their bounds get tighter, when less than this share of their records is left.
 const WORN: f64 = 0.8;
+/// Bounds of all categories are found at once, in parallel, while there are so many records for each of them.
+const ALL: usize = 16;
 /// On a seat whose record is done.
 const NOBODY: u32 = u32::MAX;
 
@@ -63,8 +65,10 @@ pub(super) struct Ends<'a> {
     places: Vec<u32>,
     /// The seat of the record at each place.
     seats: Vec<u32>,
-    /// Bounds of the distance from each category to each bucket, by attribute, category after category.
-    bounds: Vec<Vec<u32>>,
+    /// Bounds of the distance from the categories to the buckets, by attribute.
+    bounds: Vec<Bounds>,
+    /// For each bucket, all bits if it has a record, none if not.
+    alive: Vec<u32>,
     /// The lowest bits of a distance, which bounds do without: as many as make their sums fit.
     bits: u32,
     // Room for one search.
@@ -76,6 +80,18 @@ pub(super) struct Ends<'a> {
     farthest: Vec<(u32, u32)>,
     /// The largest distance that was found in a bucket, by attribute.
     largest: Vec<Distance>,
+}
+
+/// Bounds of the distance from each category of an attribute to each bucket.
+#[derive(Default)]
+struct Bounds {
+    /// Category after category.
+    table: Vec<u32>,
+    /// Whether the bounds of a category are in the table.
+    known: Vec<bool>,
+    /// The categories that occur in the buckets, bucket after bucket, and the end of each bucket there.
+    present: Vec<u32>,
+    ends: Vec<usize>,
 }
 
 /// A range of tuples, and a range of seats for their records.
@@ -117,6 +133,7 @@ impl<'a> Ends<'a> {
             places,
             seats: vec![0; all.tuples.len()],
             bounds: Vec::new(),
+            alive: Vec::new(),
             far: Vec::new(),
             tied: Vec::new(),
             farthest: Vec::new(),
@@ -159,11 +176,15 @@ impl<'a> Ends<'a> {
         }
         self.places = places;
         self.built = self.len;
-        self.bounds = (0..self.all.spaces.len()).map(|attribute| self.bounds_of(attribute)).collect();
+        self.alive.clear();
+        self.alive.resize(self.buckets.len(), u32::MAX);
+        // The references until the next build take up most categories, or only some of them.
+        let all = self.len > ALL * categories;
+        self.bounds = (0..self.all.spaces.len()).map(|attribute| self.bounds_of(attribute, all)).collect();
     }
 
-    /// The largest distance of one attribute from each category to the tuples of each bucket.
-    fn bounds_of(&self, attribute: usize) -> Vec<u32> {
+    /// What the bounds of one attribute are found from; the bounds of all categories, if these are wanted.
+    fn bounds_of(&self, attribute: usize, all: bool) -> Bounds {
         let mut ends = Vec::with_capacity(self.buckets.len());
         let mut present: Vec<u32> = Vec::new();
         for bucket in &self.buckets {
@@ -183,16 +204,12 @@ impl<'a> Ends<'a> {
             ends.push(distinct);
         }
         let space = &self.all.spaces[attribute];
-        let mut bounds = vec![0; space.len() * self.buckets.len()];
-        bounds.par_chunks_mut(self.buckets.len()).enumerate().for_each(|(category, bounds)| {
-            let row = space.row(category as u32);
-            let mut start = 0;
-            for (bound, &end) in bounds.iter_mut().zip(&ends) {
-                *bound = short(present[start..end].iter().map(|&c| row[c as usize]).max().unwrap_or(0), self.bits);
-                start = end;
-            }
-        });
-        bounds
+        let mut table = vec![0; space.len() * self.buckets.len()];
+        if all {
+            let rows = table.par_chunks_mut(self.buckets.len()).enumerate();
+            rows.for_each(|(category, row)| fill(row, space.row(category as u32), &present, &ends, self.bits));
+        }
+        Bounds { table, known: vec![all; space.len()], present, ends }
     }
 
     /// Number of records.
@@ -221,9 +238,7 @@ impl<'a> Ends<'a> {
         if bucket.left == 0 {
             bucket.seats.1 = bucket.seats.0;
             bucket.tuples.1 = bucket.tuples.0;
-            for bounds in &mut self.bounds {
-                bounds.iter_mut().skip(index).step_by(self.buckets.len()).for_each(|bound| *bound = 0);
-            }
+            self.alive[index] = 0;
         } else if bucket.left * 2 < bucket.seats.1 - bucket.seats.0 {
             self.close_up(index);
         }
@@ -263,11 +278,19 @@ impl<'a> Ends<'a> {
         }
         self.far.clear();
         self.far.resize(self.buckets.len(), 1);
-        for (bounds, codes) in self.bounds.iter().zip(self.all.codes) {
-            let row = &bounds[codes[from] as usize * self.far.len()..][..self.far.len()];
-            for (far, &bound) in self.far.iter_mut().zip(row) {
+        for ((bounds, codes), space) in self.bounds.iter_mut().zip(self.all.codes).zip(self.all.spaces) {
+            let category = codes[from];
+            let row = &mut bounds.table[category as usize * self.far.len()..][..self.far.len()];
+            if !bounds.known[category as usize] {
+                bounds.known[category as usize] = true;
+                fill(row, space.row(category), &bounds.present, &bounds.ends, self.bits);
+            }
+            for (far, &bound) in self.far.iter_mut().zip(&*row) {
                 *far += bound;
             }
+        }
+        for (far, &alive) in self.far.iter_mut().zip(&self.alive) {
+            *far &= alive;
         }
         self.farthest.clear();
         let mut most = 0;
@@ -344,7 +367,7 @@ impl<'a> Ends<'a> {
             }
             self.far[index as usize] = 0;
             for ((bounds, codes), &x) in self.bounds.iter_mut().zip(self.all.codes).zip(&self.largest) {
-                bounds[codes[from] as usize * self.far.len() + index as usize] = short(x, self.bits);
+                bounds.table[codes[from] as usize * self.far.len() + index as usize] = short(x, self.bits);
             }
         }
         most
@@ -375,4 +398,13 @@ fn find(sums: &[(u32, u32)], nth: u32) -> (u32, u32) {
 #[inline]
 fn short(distance: Distance, bits: u32) -> u32 {
     distance.div_ceil(1 << bits) as u32
+}
+
+/// The bounds of a category with these distances: the largest to a category that occurs in each bucket.
+fn fill(bounds: &mut [u32], distances: &[Distance], present: &[u32], ends: &[usize], bits: u32) {
+    let mut start = 0;
+    for (bound, &end) in bounds.iter_mut().zip(ends) {
+        *bound = short(present[start..end].iter().map(|&c| distances[c as usize]).max().unwrap_or(0), bits);
+        start = end;
+    }
 }

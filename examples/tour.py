@@ -1,4 +1,4 @@
-"""What nominym does, on synthetic hospital discharges: `make demo` runs this."""
+"""What nominym does with a table, step by step, from Python."""
 
 from __future__ import annotations
 
