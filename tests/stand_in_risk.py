@@ -27,8 +27,7 @@ class Linkage:
         return asdict(self)
 
 
-def linkage(before, after, taxonomies, *, known=None, k=None, sample="auto", truth=None, measure="wu-palmer", roots=None,
-            missing="keep", seed=None, progress=None):  # fmt: skip
+def linkage(before, after, taxonomies, *, known=None, k=None, truth=None, measure="wu-palmer", roots=None, **_):
     names = list(taxonomies if known is None else known)
     tables = Table(before), Table(after)
     total = None
@@ -42,8 +41,9 @@ def linkage(before, after, taxonomies, *, known=None, k=None, sample="auto", tru
             space = Space(semantics, [first, second], measure, (roots or {}).get(name))
             both = np.concatenate(space.places)
             matrix = space.matrix(both)
-            cells = matrix[np.ix_(np.minimum(first.codes, len(both) - 1),
-                                  len(first.categories) + np.minimum(second.codes, len(second.categories) - 1))]  # fmt: skip
+            x = np.minimum(first.codes, len(both) - 1)
+            y = len(first.categories) + np.minimum(second.codes, len(second.categories) - 1)
+            cells = matrix[np.ix_(x, y)]
         total = cells if total is None else total + cells
     nearest = total <= total.min(axis=1, keepdims=True) + 1e-9
     own = np.arange(len(total)) if truth is None else np.asarray(truth)

@@ -1,7 +1,7 @@
 """How figures look: colours that people with any colour vision can tell apart, one layout for all.
 
-Colours of categories are those of Okabe and Ito (2008), "Color Universal Design"; scales are cividis (Nuñez, Anderton
-and Renslow 2018, PLOS ONE 13) and, where values have a sign, purple to orange.
+Colours of categories are those of Okabe and Ito (2008), "Color Universal Design"; scales go from light to dark in
+one hue and, where values have a sign, from purple to orange (Brewer 2003, The Cartographic Journal 40).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STILL = "#8A94A0"
 
 INK, FAINT, GRID, PAPER = "#1B2530", "#5A6672", "#E1E6EB", "#FFFFFF"
 
-SCALE = "cividis_r"
+SCALE = "Blues"
 """From light (little) to dark (much)."""
 
 SIGNED = "PuOr"

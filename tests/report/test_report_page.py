@@ -176,7 +176,7 @@ def test_a_bound_that_does_not_hold(discharges, tmp_path) -> None:
     masked = masked_columns(taxonomies)
     page = Page(nym.report.write(tmp_path / "a.html", frame, frame, masked, k=100))
     assert "The bound of 1 in 100 (1 %) is exceeded" in page.text
-    assert "exceeded" in [text for text in page.texts]
+    assert "exceeded" in page.texts
     assert "how the second was made is not recorded" in page.text
 
 

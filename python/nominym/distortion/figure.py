@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _TITLES = {
-    "hellinger": "Hellinger distance",
-    "total_variation": "total variation distance",
-    "entropy_change": "change of entropy",
-    "cramers_v_change": "Cramér's V, before − after",
-    "contingency_change": "contingency coefficient C, before − after",
+    "hellinger": "Hellinger distance of pairs",
+    "total_variation": "Total variation distance of pairs",
+    "entropy_change": "Change of entropy of pairs",
+    "cramers_v_change": "Cramér's V of pairs, before − after",
+    "contingency_change": "Contingency coefficient C of pairs, before − after",
 }
 
 
@@ -52,7 +52,7 @@ def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> go.Figure:
         for count, value in table.loc[whole, ["columns", measure]].itertuples(index=False)
         if not pd.isna(value)
     )
-    title = f"{_TITLES[measure]} of pairs"
+    title = _TITLES[measure]
     figure = chart.new(title, together, alt=f"Heat map: {title}", height=180 + 56 * len(names))
     labels = [chart.plain(name) for name in names]
     # By number, not by name: plotly would read names such as "1" as numbers, and join names that are shortened alike.

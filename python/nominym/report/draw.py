@@ -120,14 +120,14 @@ def correlations(table: pd.DataFrame) -> go.Figure:
     return figure
 
 
-def changed(table: pd.DataFrame, name: Any = None, scale: float = 1.0) -> go.Figure:
-    """Draw how much of each category moved; the colour says how far."""
+def changed(table: pd.DataFrame, name: Any = None) -> go.Figure:
+    """Draw how much of each category moved, and write how far."""
     go = chart.objects("a figure")
     shown = table.head(MOST).iloc[::-1]
     what = "Most changed categories" if name is None else f"{chart.plain(name)}: most changed categories"
     figure = chart.new(
         what,
-        "share of a category's records that now have another value; colour: mean distance",
+        "share of its records that now have another value; number: their mean distance",
         alt=f"Bars: {what}. "
         + "; ".join(f"{r.category}: {moved(r.moved)}" for r in shown.iloc[::-1].head(5).itertuples()),
         x="share of records that moved",
@@ -139,19 +139,11 @@ def changed(table: pd.DataFrame, name: Any = None, scale: float = 1.0) -> go.Fig
             y=every,
             x=shown["moved"].tolist(),
             orientation="h",
-            marker={
-                "color": shown["distance"].tolist(),
-                "colorscale": chart.SCALE,
-                "cmin": 0,
-                "cmax": max(float(shown["distance"].max()), 0.1 * scale) if len(shown) else scale,
-                "line": {"width": 1, "color": chart.FAINT},
-                "colorbar": {
-                    "thickness": 12,
-                    "outlinewidth": 0,
-                    "title": {"text": "distance", "font": {"color": chart.FAINT, "size": 12}},
-                    "tickfont": {"color": chart.FAINT},
-                },
-            },
+            marker_color=chart.MEASURED,
+            text=[f"{distance:.2f}" for distance in shown["distance"]],
+            textposition="outside",
+            textfont={"color": chart.FAINT, "size": 12},
+            cliponaxis=False,
             customdata=[
                 [chart.plain(row.category, 80), f"{row.before:,}", f"{row.after:,}", moved(row.moved), row.distance]
                 for row in shown.itertuples()
@@ -161,7 +153,8 @@ def changed(table: pd.DataFrame, name: Any = None, scale: float = 1.0) -> go.Fig
         )
     )
     figure.update_yaxes(tickvals=every, ticktext=[chart.plain(text) for text in shown["category"]], showgrid=False)
-    figure.update_xaxes(tickformat=".0%", range=[0, 1], showgrid=True)
+    top = max(float(shown["moved"].max()), 0.25) if len(shown) else 1.0
+    figure.update_xaxes(tickformat=".0%", range=[0, 1.15 * top], showgrid=True)
     return figure
 
 
@@ -232,9 +225,10 @@ def risks(table: pd.DataFrame) -> go.Figure:
     go = chart.objects("a figure")
     shown = table.iloc[::-1]
     bounds = [bound for bound in table["bound"] if bound is not None and not pd.isna(bound)]
+    sampled = bool((table["high"] > table["low"]).any())
     figure = chart.new(
         "Records found by an intruder",
-        "share of the attacked records put to the right row, with 95 % interval",
+        "share of records put to the right row" + (", with 95 % interval" if sampled else ""),
         alt="Bars: share of records re-identified by what is known: "
         + "; ".join(f"{row.known}: {percent(row.share)}" for row in table.itertuples())
         + (f". The bound is {percent(bounds[0])}." if bounds else "."),
@@ -255,11 +249,14 @@ def risks(table: pd.DataFrame) -> go.Figure:
                 "arrayminus": (shown["share"] - shown["low"]).clip(lower=0).tolist(),
                 "color": chart.INK,
                 "thickness": 1.5,
+                "visible": sampled,
             },
             customdata=[
                 [chart.plain(row.known, 80), percent(row.low), percent(row.high)] for row in shown.itertuples()
             ],
-            hovertemplate="%{customdata[0]}: %{x:.2%}<br>interval %{customdata[1]} to %{customdata[2]}<extra></extra>",
+            hovertemplate="%{customdata[0]}: %{x:.2%}"
+            + ("<br>interval %{customdata[1]} to %{customdata[2]}" if sampled else "")
+            + "<extra></extra>",
         )
     )
     figure.update_yaxes(tickvals=every, ticktext=[chart.plain(text) for text in shown["known"]], showgrid=False)
@@ -318,6 +315,7 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
                 "arrayminus": (shown["risk"] - shown["low"]).clip(lower=0).tolist(),
                 "color": chart.MEASURED,
                 "thickness": 1.5,
+                "visible": bool((shown["high"] > shown["low"]).any()),
             },
             hovertemplate="%{text}<br>risk %{y:.2%}, loss %{x:.4g}<extra></extra>",
         )

@@ -86,7 +86,7 @@ def changed_categories(
     """
     column = _column(before, after, taxonomy, name, measure, root, truth, progress)
     found, _ = column.changed(tables.threshold(k))
-    return draw.changed(found, column.name, column.scale)
+    return draw.changed(found, column.name)
 
 
 def effective_k(result: Result) -> go.Figure:

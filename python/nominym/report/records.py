@@ -15,7 +15,7 @@ from nominym.error import DataError
 from nominym.report import again, draw, page, risks, tables
 from nominym.report.content import Block, Cell, Grid, Notes, Page, Picture, Section, Terms, cells, grid_of, text
 from nominym.report.given import Given
-from nominym.report.verdict import done, tiles, verdict
+from nominym.report.verdict import done, named, tiles, verdict
 from nominym.report.words import SOURCES, interval, listed, number, percent
 from nominym.taxonomy.read.files import StrPath
 
@@ -27,7 +27,7 @@ _WIDEST = 12
 _SAID = {
     "method": "Method",
     "guarantee": "Guarantee",
-    "k": "k, candidates of a value",
+    "k": "k",
     "p": "p, percent of records",
     "draw": "Draw within groups",
     "anneal": "Longer search for groups",
@@ -135,7 +135,7 @@ def _page(given: Given, swept: pd.DataFrame | None, title: str | None) -> Page:
     ]
     return Page(
         title=title or f"Release of {given.records:,} records",
-        subtitle=f"{listed(list(given.masked))} masked; {done(given)}",
+        subtitle=f"{listed(list(given.masked))} masked: {named(given)}",
         verdict=verdict(given, attack),
         tiles=tiles(given, attack, largest),
         sections=sections,
@@ -146,6 +146,9 @@ def _page(given: Given, swept: pd.DataFrame | None, title: str | None) -> Page:
 def _what_was_done(given: Given) -> Section:
     said = [(_SAID[name], _written(value)) for name, value in given.params.items() if name in _SAID]
     said = [(name, value) for name, value in said if value]
+    if given.kind == "strict":
+        # It goes without saying: there is one such method.
+        said = [(name, value) for name, value in said if name != _SAID["method"]]
     rows = [
         cells(
             [
@@ -293,7 +296,7 @@ def _changed(given: Given) -> list[Section]:
         grid = _category_rows(found.head(_LONGEST))
         rows += grid
         top = Grid(f"{column.name}: the {min(len(found), draw.MOST)} most changed", _CATEGORY, grid[: draw.MOST])
-        pictures.append(Picture(draw.changed(found, column.name, column.scale), top))
+        pictures.append(Picture(draw.changed(found, column.name), top))
     lead = (
         f"Categories with at least {least:,} records, those first whose records moved farthest in all. Shares and "
         "distances are rounded to 5 %: exact figures of few records would tell who they are."

@@ -21,6 +21,22 @@ _DONE = {
 }
 
 
+_NAMED = {
+    "strict": "strict semantic rank swapping",
+    "published": "semantic rank swapping as published",
+    "noise": "semantic noise",
+    "exponential": "the exponential mechanism",
+    "swap": "data swapping",
+    "unknown": "method not recorded",
+}
+
+
+def named(given: Given) -> str:
+    """Name the method, and how much of it."""
+    amount = next((name for name in ("k", "p", "alpha", "epsilon", "rate") if name in given.params), None)
+    return _NAMED[given.kind] + (f", {amount} = {given.params[amount]:g}" if amount else "")
+
+
 def done(given: Given) -> str:
     """Say what was done."""
     return _DONE[given.kind]
@@ -86,7 +102,11 @@ def _said(given: Given, attack: dict[str, Any], names: str) -> tuple[State, str,
 def tiles(given: Given, attack: dict[str, Any], largest_change: float | None) -> list[Tile]:
     """Give the figures that matter most."""
     sampled = attack["attacked"] < attack["records"]
-    note = f"95 % interval {interval(attack['low'], attack['high'])}" if sampled else "of all, by the attack"
+    note = (
+        f"95 % interval {interval(attack['low'], attack['high'])}"
+        if sampled
+        else f"of all {attack['records']:,}, by the attack"
+    )
     found = [Tile(percent(attack["share"]), "Records found", note)]
     if not math.isnan(attack["bound"]):
         kept = "kept" if attack["holds"] else "not kept"
