@@ -1,7 +1,7 @@
 """How figures look: colours that people with any colour vision can tell apart, one layout for all.
 
 Colours of categories are those of Okabe and Ito (2008), "Color Universal Design"; scales go from light to dark in
-one hue and, where values have a sign, from purple to orange (Brewer 2003, The Cartographic Journal 40).
+one hue and, where values have a sign, from purple to orange (Harrower and Brewer 2003, The Cartographic Journal 40).
 """
 
 from __future__ import annotations

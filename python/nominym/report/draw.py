@@ -303,7 +303,7 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
             mode="lines+markers+text",
             name="measured",
             text=[f"{name} = {value:g}" for value in shown[name]],
-            textposition="top right",
+            textposition="bottom center",
             textfont={"color": chart.INK, "size": 12},
             cliponaxis=False,
             line={"color": chart.MEASURED, "width": 2},
@@ -339,7 +339,7 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
         )
     top = max(float(shown[["risk", "high", "bound"]].max().max()), 1e-6)
     right = float(shown[loss].max()) or 1.0
-    figure.update_yaxes(tickformat=".1%" if top < 0.1 else ".0%", range=[0, 1.12 * top])
+    figure.update_yaxes(tickformat=".1%" if top < 0.1 else ".0%", range=[-0.1 * top, 1.12 * top])
     figure.update_xaxes(range=[0, 1.15 * right], showgrid=True)
     return figure
 

@@ -245,7 +245,6 @@ def _utility(given: Given, correlations: pd.DataFrame | None) -> Section:
     found = tables.utility(given.columns, given.before, given.after)
     rows = []
     for row in found.to_dict("records"):
-        means = f"{row['mean_before']} → {row['mean_after']}" if isinstance(row.get("mean_before"), str) else "–"
         rows.append(
             cells(
                 [
@@ -255,7 +254,7 @@ def _utility(given: Given, correlations: pd.DataFrame | None) -> Section:
                     (number(row["total_variation"]), row["total_variation"]),
                     (number(row.get("variance_before")), row.get("variance_before", math.nan)),
                     (number(row.get("variance_after")), row.get("variance_after", math.nan)),
-                    means if means.split(" → ")[0] != means.split(" → ")[-1] else f"{row['mean_before']}, as before",
+                    _means(row.get("mean_before"), row.get("mean_after")),
                 ]
             )
         )
@@ -280,6 +279,12 @@ def _utility(given: Given, correlations: pd.DataFrame | None) -> Section:
         blocks.append(Picture(distortion.heat_map(together, "cramers_v_change"), grid, wide=len(given.nominal) > 4))
     lead = "What is lost: how far values moved in meaning, and what became of distributions and correlations."
     return Section("Utility", lead, blocks)
+
+
+def _means(before: Any, after: Any) -> str:
+    if not isinstance(before, str):
+        return "–"
+    return f"{before}, as before" if before == after else f"{before}, now {after}"
 
 
 def _changed(given: Given) -> list[Section]:
