@@ -163,7 +163,7 @@ def test_pointing_shows_figures(opened) -> None:
     box = plot.locator(".point path").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_selector(".hoverlayer .hovertext")
-    assert "of the records" in page.inner_text(".hoverlayer .hovertext")
+    assert "of the records" in page.text_content(".hoverlayer .hovertext")
 
 
 def test_the_tables_of_figures_open(opened) -> None:

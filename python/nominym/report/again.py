@@ -199,8 +199,8 @@ def sweep_itemsets(
     return found
 
 
-def _of_release(sets: Itemsets, rel: Release, name: str, value: int, *, current: bool) -> dict[str, Any]:
-    worst = risks.worst(risks.worlds(rel, sets, k=value))
+def _of_release(sets: Itemsets, rel: Release, name: str, value: float, *, current: bool) -> dict[str, Any]:
+    worst = risks.worst(risks.worlds(rel, sets, k=int(value)))
     return {
         name: value,
         "risk": worst,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from nominym import chart
-from nominym.report.tables import UNCHANGED
+from nominym.report.tables import UNCHANGED, rows_of
 from nominym.report.words import percent
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def correlations(table: pd.DataFrame) -> go.Figure:
         "Correlations before and after",
         f"distance correlation of pairs; the largest change is {largest:.3f}",
         alt="Two heat maps of distance correlations, before and after masking: "
-        + "; ".join(f"{r.x} and {r.y} {r.before:.2f} before, {r.after:.2f} after" for r in table.itertuples()),
+        + "; ".join(f"{r.x} and {r.y} {r.before:.2f} before, {r.after:.2f} after" for r in rows_of(table)),
         height=190 + 62 * len(names),
     )
     # make_subplots lays out axes; the rest comes from the common layout.
@@ -128,8 +128,7 @@ def changed(table: pd.DataFrame, name: Any = None) -> go.Figure:
     figure = chart.new(
         what,
         "share of its records that now have another value; number: their mean distance",
-        alt=f"Bars: {what}. "
-        + "; ".join(f"{r.category}: {moved(r.moved)}" for r in shown.iloc[::-1].head(5).itertuples()),
+        alt=f"Bars: {what}. " + "; ".join(f"{r.category}: {moved(r.moved)}" for r in rows_of(shown.iloc[::-1].head(5))),
         x="share of records that moved",
         height=150 + 25 * max(len(shown), 2),
     )
@@ -146,7 +145,7 @@ def changed(table: pd.DataFrame, name: Any = None) -> go.Figure:
             cliponaxis=False,
             customdata=[
                 [chart.plain(row.category, 80), f"{row.before:,}", f"{row.after:,}", moved(row.moved), row.distance]
-                for row in shown.itertuples()
+                for row in rows_of(shown)
             ],
             hovertemplate="%{customdata[0]}<br>%{customdata[1]} records before, %{customdata[2]} after<br>"
             "moved: %{customdata[3]}, mean distance %{customdata[4]:.2f}<extra></extra>",
@@ -230,7 +229,7 @@ def risks(table: pd.DataFrame) -> go.Figure:
         "Records found by an intruder",
         "share of records put to the right row" + (", with 95 % interval" if sampled else ""),
         alt="Bars: share of records re-identified by what is known: "
-        + "; ".join(f"{row.known}: {percent(row.share)}" for row in table.itertuples())
+        + "; ".join(f"{row.known}: {percent(row.share)}" for row in rows_of(table))
         + (f". The bound is {percent(bounds[0])}." if bounds else "."),
         x="share of records found",
         height=170 + 38 * len(table),
@@ -251,9 +250,7 @@ def risks(table: pd.DataFrame) -> go.Figure:
                 "thickness": 1.5,
                 "visible": sampled,
             },
-            customdata=[
-                [chart.plain(row.known, 80), percent(row.low), percent(row.high)] for row in shown.itertuples()
-            ],
+            customdata=[[chart.plain(row.known, 80), percent(row.low), percent(row.high)] for row in rows_of(shown)],
             hovertemplate="%{customdata[0]}: %{x:.2%}"
             + ("<br>interval %{customdata[1]} to %{customdata[2]}" if sampled else "")
             + "<extra></extra>",

@@ -120,7 +120,7 @@ def _page(given: Given, swept: pd.DataFrame | None, title: str | None) -> Page:
         roots=given.roots,
         progress=given.progress,
     )
-    attack = found.iloc[0].to_dict()
+    attack: dict[str, Any] = {str(name): value for name, value in found.iloc[0].items()}
     correlated = given.correlated()
     correlations = tables.correlations(correlated, given.progress) if len(correlated) > 1 else None
     largest = None if correlations is None else float(correlations["difference"].abs().max())
@@ -327,7 +327,7 @@ def _category_rows(found: pd.DataFrame) -> list[list[Cell]]:
                 (f"{row.distance:.2f}", row.distance),
             ]
         )
-        for row in found.itertuples()
+        for row in tables.rows_of(found)
     ]
 
 

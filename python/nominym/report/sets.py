@@ -246,7 +246,7 @@ def _items(sets: Itemsets, rel: Release, least: int) -> Section:
         header = ["item", "records before", "bases after", "change"]
         rows = [
             cells([r.item, _count(r.before), _count(r.after), (f"{r.after - r.before:+,}", r.after - r.before)])
-            for r in found.head(_LONGEST).itertuples()
+            for r in tables.rows_of(found.head(_LONGEST))
         ]
         top = found.head(draw.MOST)
         shown = top.assign(before=top["before"] / len(sets), after=top["after"] / len(sets))

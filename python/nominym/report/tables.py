@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -78,8 +78,10 @@ class Attribute:
             self.space = Space(semantics, [self.before, self.after], measure, root)
             self._places = self.space.places[0], self.space.places[1]
         else:
-            ordered = not is_equal(semantics)
-            read = (lambda values: code_ordered(values, label, semantics)) if ordered else (lambda v: code(v, label))
+
+            def read(values: Any) -> Column:
+                return code(values, label) if is_equal(semantics) else code_ordered(values, label, semantics)
+
             self.before, self.after = read(before), _moved(read(after), truth)
             self._places = _by_text(self.before, self.after)
         self._semantics = semantics
@@ -102,8 +104,9 @@ class Attribute:
         if self.space is not None:
             return self.space.pairs(self.x, self.y, self._progress)
         if is_equal(self._semantics):
-            return (self.x != self.y).astype(np.float64)
-        return _differences(self.before, self.after, self._semantics)(x, y)
+            return np.not_equal(self.x, self.y).astype(np.float64)
+        first, second = _numbers(self.before, self.after, self._semantics)
+        return np.abs(first[x] - second[y])
 
     @property
     def measured(self) -> bool:
@@ -324,6 +327,11 @@ def doubling(counts: Any, least: int) -> pd.DataFrame:
     return found if share[0] else found.iloc[1:].reset_index(drop=True)
 
 
+def rows_of(table: pd.DataFrame) -> Iterator[Any]:
+    """Give the rows of a table, with the columns as attributes."""
+    return iter(table.itertuples(index=False))
+
+
 def _is_nominal(column: Attribute) -> bool:
     return column.space is not None or not column.measured
 
@@ -346,15 +354,14 @@ def _by_text(before: Column, after: Column) -> tuple[NDArray[np.uint32], NDArray
     return first, second
 
 
-def _differences(before: Column, after: Column, order: Any) -> Any:
-    """Measure pairs of ordered values: by number, or by rank where they are none."""
+def _numbers(before: Column, after: Column, order: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Put ordered values on a scale: as numbers, or by rank where they are none."""
     sides = [np.asarray(column.categories) for column in (before, after)]
     if any(side.dtype.kind not in "biuf" for side in sides):
         ranked = list(order) if order is not None else sorted({*before.categories, *after.categories})
         rank = {str(value): i for i, value in enumerate(ranked)}
         sides = [np.array([rank[str(value)] for value in column.categories]) for column in (before, after)]
-    first, second = (side.astype(np.float64) for side in sides)
-    return lambda x, y: np.abs(first[x] - second[y])
+    return sides[0].astype(np.float64), sides[1].astype(np.float64)
 
 
 def _rounded(values: NDArray[np.float64], step: float) -> NDArray[np.float64]:
