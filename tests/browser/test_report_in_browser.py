@@ -47,9 +47,8 @@ class Opened:
         self.context.route(re.compile("^(?!file:)"), self._stop)
         self.page = self.context.new_page()
         self.faults: list[str] = []
-        self.page.on(
-            "console", lambda said: self.faults.append(said.text) if said.type in ("error", "warning") else None
-        )
+        # A page has nothing to say to the console.
+        self.page.on("console", lambda said: self.faults.append(f"{said.type}: {said.text}"))
         self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))
         self.page.goto(path.as_uri())
         self.page.wait_for_function("[...document.querySelectorAll('.plot')].every(p => p.querySelector('svg'))")

@@ -243,21 +243,20 @@ def _uniqueness(given: Given) -> Grid:
 
 def _utility(given: Given, correlations: pd.DataFrame | None) -> Section:
     found = tables.utility(given.columns, given.before, given.after)
-    rows = []
-    for row in found.to_dict("records"):
-        rows.append(
-            cells(
-                [
-                    str(row["attribute"]),
-                    (percent(row["unchanged"]), row["unchanged"]),
-                    (number(row["rmse"]), row["rmse"]),
-                    (number(row["total_variation"]), row["total_variation"]),
-                    (number(row.get("variance_before")), row.get("variance_before", math.nan)),
-                    (number(row.get("variance_after")), row.get("variance_after", math.nan)),
-                    _means(row.get("mean_before"), row.get("mean_after")),
-                ]
-            )
+    rows = [
+        cells(
+            [
+                str(row["attribute"]),
+                (percent(row["unchanged"]), row["unchanged"]),
+                (number(row["rmse"]), row["rmse"]),
+                (number(row["total_variation"]), row["total_variation"]),
+                (number(row.get("variance_before")), row.get("variance_before", math.nan)),
+                (number(row.get("variance_after")), row.get("variance_after", math.nan)),
+                _means(row.get("mean_before"), row.get("mean_after")),
+            ]
         )
+        for row in found.to_dict("records")
+    ]
     header = ["attribute", "unchanged", "distance moved (RMSE)", "total variation", "variance before", "variance after",
               "semantic mean"]  # fmt: skip
     blocks: list[Block] = [Grid("What masking did to each attribute", header, rows)]
