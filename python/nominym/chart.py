@@ -94,13 +94,17 @@ def plain(text: object, longest: int = _LONGEST) -> str:
     return escape(written if len(written) <= longest else written[: longest - 1] + "…", quote=False)
 
 
-def mark_bound(figure: go.Figure, value: float, text: str, *, axis: str = "y") -> None:
-    """Draw a bound as a dashed line, with what it is."""
+def mark_bound(figure: go.Figure, value: float, text: str, *, right: bool = False) -> None:
+    """Draw a bound as a dashed vertical line, with what it is; one at the right end has its text to the left."""
     line = {"color": BOUND, "width": 2, "dash": "dash"}
-    said: dict[str, Any] = {"text": text, "showarrow": False, "font": {"color": BOUND, "size": 12}}
-    if axis == "y":
-        figure.add_shape(type="line", xref="paper", x0=0, x1=1, y0=value, y1=value, line=line)
-        figure.add_annotation(xref="paper", x=1, xanchor="right", y=value, yanchor="bottom", **said)
-    else:
-        figure.add_shape(type="line", yref="paper", y0=0, y1=1, x0=value, x1=value, line=line)
-        figure.add_annotation(yref="paper", y=1, yanchor="bottom", x=value, **said)
+    figure.add_shape(type="line", yref="paper", y0=0, y1=1, x0=value, x1=value, line=line)
+    figure.add_annotation(
+        text=text,
+        x=value,
+        xanchor="right" if right else "center",
+        yref="paper",
+        y=1,
+        yanchor="bottom",
+        showarrow=False,
+        font={"color": BOUND, "size": 12},
+    )

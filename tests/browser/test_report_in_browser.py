@@ -157,7 +157,7 @@ def test_the_table_is_searched_and_unfolded(opened) -> None:
 
 def test_pointing_shows_figures(opened) -> None:
     page = opened.page
-    plot = page.locator(".plot", has=page.locator(".xtick", has_text="unchanged")).first
+    plot = page.locator(".plot", has=page.locator(".xtick", has_text="same")).first
     plot.scroll_into_view_if_needed()
     box = plot.locator(".point path").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

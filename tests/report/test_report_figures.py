@@ -93,7 +93,8 @@ def test_changed_categories_are_twenty_at_most(every) -> None:
 def test_the_map_marks_this_release(every) -> None:
     names = [trace.name for trace in every["map"].data]
     assert names == ["bound", "measured", "this release"]
-    assert list(every["map"].data[1].text) == ["k = 2", "k = 5", "k = 10"]
+    assert list(every["map"].data[1].text) == ["k = 2", "", "k = 10"]
+    assert list(every["map"].data[2].text) == ["k = 5"]
 
 
 def test_worlds_add_up(every) -> None:

@@ -23,7 +23,7 @@ from nominym.taxonomy.measure import Measure
 if TYPE_CHECKING:
     from nominym.itemsets import Itemsets, Release
 
-RISK, LOSS = "share of records found by an intruder", "root mean square distance, mean of attributes"
+RISK, LOSS = "share of records found by an intruder", "root mean square distance"
 CHANGED = "share of values changed"
 POSTERIOR, ERROR = "largest probability of a row", "items flipped, relative to the items of a record"
 

@@ -30,7 +30,7 @@ def histogram(table: pd.DataFrame, name: Any, rmse: float) -> go.Figure:
         f"{percent(still)} unchanged, root mean square distance {rmse:.3g}",
         alt=f"Histogram of {what}: {percent(still)} of the records are unchanged, the others moved by up to "
         f"{table['up_to'][table['share'] > 0].max():.3g}; root mean square {rmse:.3g}.",
-        x="semantic distance between the value before and after",
+        x="semantic distance moved",
         y="share of records",
         height=_TALL,
     )
@@ -52,7 +52,7 @@ def histogram(table: pd.DataFrame, name: Any, rmse: float) -> go.Figure:
     figure.update_yaxes(tickformat=".0%", rangemode="tozero")
     figure.update_xaxes(
         tickvals=[-1.5 * width, *edges],
-        ticktext=[UNCHANGED, *(f"{edge:.3g}" for edge in edges)],
+        ticktext=["same", *(f"{edge:.3g}" for edge in edges)],
         range=[-2.4 * width, top + 0.3 * width],
         ticks="outside",
         tickangle=0,
@@ -129,7 +129,7 @@ def changed(table: pd.DataFrame, name: Any = None) -> go.Figure:
         what,
         "share of its records that now have another value; number: their mean distance",
         alt=f"Bars: {what}. " + "; ".join(f"{r.category}: {moved(r.moved)}" for r in rows_of(shown.iloc[::-1].head(5))),
-        x="share of records that moved",
+        x="share moved",
         height=150 + 25 * max(len(shown), 2),
     )
     every = list(range(len(shown)))
@@ -153,7 +153,7 @@ def changed(table: pd.DataFrame, name: Any = None) -> go.Figure:
     )
     figure.update_yaxes(tickvals=every, ticktext=[chart.plain(text) for text in shown["category"]], showgrid=False)
     top = max(float(shown["moved"].max()), 0.25) if len(shown) else 1.0
-    figure.update_xaxes(tickformat=".0%", range=[0, 1.15 * top], showgrid=True)
+    figure.update_xaxes(tickformat=".0%", range=[0, 1.15 * top], showgrid=True, nticks=5, tickangle=0)
     return figure
 
 
@@ -215,7 +215,7 @@ def effective_k(table: pd.DataFrame, k: int | None) -> go.Figure:
     figure.update_xaxes(rangemode="tozero", showgrid=True)
     figure.update_layout(showlegend=False)
     if k is not None:
-        chart.mark_bound(figure, k, f"k = {k:,}", axis="x")
+        chart.mark_bound(figure, k, f"k = {k:,}", right=k >= 0.7 * float(table["95 %"].max()))
     return figure
 
 
@@ -258,9 +258,10 @@ def risks(table: pd.DataFrame) -> go.Figure:
     )
     figure.update_yaxes(tickvals=every, ticktext=[chart.plain(text) for text in shown["known"]], showgrid=False)
     top = max([*table["high"], *bounds, 1e-6])
-    figure.update_xaxes(tickformat=".1%" if top < 0.1 else ".0%", range=[0, 1.08 * top], showgrid=True)
+    form = ".1%" if top < 0.1 else ".0%"
+    figure.update_xaxes(tickformat=form, range=[0, 1.08 * top], showgrid=True, nticks=5, tickangle=0)
     if bounds:
-        chart.mark_bound(figure, bounds[0], f"bound {percent(bounds[0])}", axis="x")
+        chart.mark_bound(figure, bounds[0], f"bound {percent(bounds[0])}", right=bounds[0] > 0.7 * top)
     return figure
 
 
@@ -270,6 +271,7 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
     name = str(table.columns[0])
     shown = table.sort_values(name)
     loss = "loss"
+    labels = [f"{name} = {value:g}" for value in shown[name]]
     figure = chart.new(
         f"Risk and loss for other values of {chart.plain(name)}",
         "low and to the left is better; dashed: the bound, where there is one",
@@ -299,7 +301,8 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
             y=shown["risk"].tolist(),
             mode="lines+markers+text",
             name="measured",
-            text=[f"{name} = {value:g}" for value in shown[name]],
+            text=["" if here else label for here, label in zip(shown["current"], labels, strict=True)],
+            customdata=labels,
             textposition="bottom center",
             textfont={"color": chart.INK, "size": 12},
             cliponaxis=False,
@@ -314,7 +317,7 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
                 "thickness": 1.5,
                 "visible": bool((shown["high"] > shown["low"]).any()),
             },
-            hovertemplate="%{text}<br>risk %{y:.2%}, loss %{x:.4g}<extra></extra>",
+            hovertemplate="%{customdata}<br>risk %{y:.2%}, loss %{x:.4g}<extra></extra>",
         )
     )
     here = shown[shown["current"]]
@@ -323,8 +326,11 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
             go.Scatter(
                 x=here[loss].tolist(),
                 y=here["risk"].tolist(),
-                mode="markers",
+                mode="markers+text",
                 name="this release",
+                text=[label for here, label in zip(shown["current"], labels, strict=True) if here],
+                textposition="bottom center",
+                textfont={"color": chart.INK, "size": 12},
                 marker={
                     "size": 18,
                     "color": chart.AFTER,

@@ -61,7 +61,8 @@
   }
 
   for (const plot of plots) {
-    if (figures[plot.dataset.figure].layout.xaxis2) plot.classList.add("panels");
+    // Cells with numbers in them need room; on a phone they are scrolled.
+    if (figures[plot.dataset.figure].data.some((trace) => trace.type === "heatmap")) plot.classList.add("panels");
   }
   // A page opened from disk may have no storage; then the choice lasts as long as the page.
   try { if (["light", "dark"].includes(localStorage.nominymTheme)) root.dataset.theme = localStorage.nominymTheme; } catch { /* none */ }
