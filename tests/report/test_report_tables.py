@@ -206,7 +206,7 @@ def test_effective_k(discharges) -> None:
     found, k = tables.effective_k(strict)
     assert k == 5
     assert found["share"].sum() == pytest.approx(1)
-    assert set(found["group_size"]) <= {"5", "6", "7", "8", "9", "10 or more"}
+    assert set(found["group_size"]) <= {"5", "6", "7", "8", "9", "10+"}
     published = nym.rank_swap(frame, masked, k=5, seed=1)
     found, _ = tables.effective_k(published)
     assert found["median"][0] == published.summary["attributes"]["diagnosis"]["candidates"]["median"]

@@ -62,8 +62,6 @@ def histogram(table: pd.DataFrame, name: Any, rmse: float) -> go.Figure:
 
 def correlations(table: pd.DataFrame) -> go.Figure:
     """Draw the correlations of all pairs, before beside after."""
-    from plotly.subplots import make_subplots
-
     go = chart.objects("a figure")
     names = list(dict.fromkeys([*table["x"], *table["y"]]))
     place = {name: i for i, name in enumerate(names)}
@@ -77,11 +75,9 @@ def correlations(table: pd.DataFrame) -> go.Figure:
         + "; ".join(f"{r.x} and {r.y} {r.before:.2f} before, {r.after:.2f} after" for r in rows_of(table)),
         height=190 + 62 * len(names),
     )
-    # make_subplots lays out axes; the rest comes from the common layout.
-    made = make_subplots(cols=2, subplot_titles=("before", "after"), horizontal_spacing=0.18)
-    look = figure.layout
-    figure = made.update_layout({**look.to_plotly_json(), **made.layout.to_plotly_json(), "xaxis": {}, "yaxis": {}})
-    for col, when in enumerate(("before", "after"), 1):
+    axis = {**_ticks(figure.layout.xaxis), "tickvals": every, "ticktext": labels, "showgrid": False}
+    panels = {"before": ("x", "y", [0, 0.4]), "after": ("x2", "y2", [0.6, 1])}
+    for when, (x_axis, y_axis, domain) in panels.items():
         cells: list[list[float | None]] = [[None] * len(names) for _ in names]
         for x, y, value in zip(table["x"], table["y"], table[when], strict=True):
             cells[place[x]][place[y]] = cells[place[y]][place[x]] = None if np.isnan(value) else float(value)
@@ -92,6 +88,8 @@ def correlations(table: pd.DataFrame) -> go.Figure:
                 z=cells,
                 x=every,
                 y=every,
+                xaxis=x_axis,
+                yaxis=y_axis,
                 coloraxis="coloraxis",
                 texttemplate="%{z:.2f}",
                 customdata=[[f"{x} and {y}" for x in labels] for y in labels],
@@ -99,25 +97,34 @@ def correlations(table: pd.DataFrame) -> go.Figure:
                 hoverongaps=False,
                 xgap=2,
                 ygap=2,
-            ),
-            row=1,
-            col=col,
+            )
         )
-    axis = {
-        "tickvals": every,
-        "ticktext": labels,
-        "tickfont": {"color": chart.FAINT, "size": 12},
-        "showgrid": False,
-        "zeroline": False,
-        "automargin": True,
-        "linecolor": chart.FAINT,
-    }
-    figure.update_xaxes(axis)
-    figure.update_yaxes({**axis, "autorange": "reversed"})
-    figure.update_annotations(font={"size": 14, "color": chart.INK})
+        figure.update_layout(
+            {
+                f"xaxis{x_axis[1:]}": {**axis, "domain": domain, "anchor": y_axis},
+                f"yaxis{y_axis[1:]}": {**axis, "anchor": x_axis, "autorange": "reversed"},
+            }
+        )
+        figure.add_annotation(
+            text=when,
+            x=sum(domain) / 2,
+            xref="paper",
+            y=1,
+            yref="paper",
+            yanchor="bottom",
+            showarrow=False,
+            font={"size": 14, "color": chart.INK},
+        )
     bar = {"thickness": 12, "outlinewidth": 0, "tickfont": {"color": chart.FAINT}, "tickformat": ".1f"}
     figure.update_layout(coloraxis={"colorscale": chart.SCALE, "cmin": 0, "cmax": 1, "colorbar": bar})
     return figure
+
+
+def _ticks(axis: Any) -> dict[str, Any]:
+    """Give the look of an axis, for a further one."""
+    look: dict[str, Any] = axis.to_plotly_json()
+    look.pop("title", None)
+    return look
 
 
 def changed(table: pd.DataFrame, name: Any = None) -> go.Figure:
@@ -232,7 +239,7 @@ def risks(table: pd.DataFrame) -> go.Figure:
         + "; ".join(f"{row.known}: {percent(row.share)}" for row in rows_of(table))
         + (f". The bound is {percent(bounds[0])}." if bounds else "."),
         x="share of records found",
-        height=170 + 38 * len(table),
+        height=max(_TALL, 170 + 38 * len(table)),
     )
     every = list(range(len(shown)))
     figure.add_trace(

@@ -20,8 +20,8 @@
     if (value === null || typeof value !== "object") return value;
     const copy = {};
     for (const name of Object.keys(value)) copy[name] = recoloured(value[name], name);
-    // Much stands out: dark on light, light on dark.
-    if (copy.colorscale) copy.reversescale = !copy.reversescale;
+    // Much stands out: dark on light, light on dark. A scale with two sides has no such end.
+    if (copy.colorscale && !(copy.zmin < 0)) copy.reversescale = !copy.reversescale;
     return copy;
   }
 
@@ -29,7 +29,15 @@
     return root.dataset.theme ? root.dataset.theme === "dark" : dark.matches;
   }
 
-  function drawn(figure, onDark, width) {
+  // On a phone, long names would leave no room for what they name.
+  function shortened(layout, room) {
+    const names = layout.yaxis && layout.yaxis.ticktext;
+    if (!names || room >= 420) return;
+    layout.yaxis.ticktext = names.map((name) => (name.length > 20 && !name.includes("&") ? `${name.slice(0, 19)}…` : name));
+    layout.xaxis.nticks = 3;
+  }
+
+  function drawn(figure, onDark, width, room) {
     const { data, layout } = onDark ? recoloured(figure, "") : structuredClone(figure);
     layout.paper_bgcolor = layout.plot_bgcolor = "rgba(0,0,0,0)";
     layout.hoverlabel = {
@@ -38,6 +46,7 @@
       bordercolor: "transparent",
       font: { ...(layout.hoverlabel || {}).font, color: "#ffffff" },
     };
+    shortened(layout, room);
     if (width) { layout.width = width; layout.autosize = false; } else layout.autosize = true;
     return [data, layout, {
       responsive: !width,
@@ -50,7 +59,9 @@
   }
 
   function drawAll(onDark, width) {
-    for (const plot of plots) Plotly.react(plot, ...drawn(figures[plot.dataset.figure], onDark, width));
+    for (const plot of plots) {
+      Plotly.react(plot, ...drawn(figures[plot.dataset.figure], onDark, width, width || plot.clientWidth));
+    }
   }
 
   function show() {

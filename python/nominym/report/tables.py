@@ -300,7 +300,7 @@ def effective_k(result: Any) -> tuple[pd.DataFrame, int | None]:
         share: dict[int, float] = {}
         for size, times in sizes.items():
             share[min(size, last)] = share.get(min(size, last), 0) + size * times / summary["records"]
-        rows = [(f"{size} or more" if size == last else str(size), share[size]) for size in sorted(share)]
+        rows = [(f"{size}+" if size == last else str(size), share[size]) for size in sorted(share)]
         return pd.DataFrame(rows, columns=["group_size", "share"]), k
     found = {
         str(name): figures["candidates"]
