@@ -223,12 +223,16 @@ def test_names_do_not_run(browser, tmp_path) -> None:
 
 
 def test_item_sets(browser, tmp_path) -> None:
-    sets, _ = nym.datasets.baskets(500, seed=1, items=60)
+    made, _ = nym.datasets.baskets(500, seed=1, items=60)
+    sets = nym.Itemsets.from_lists([[f"{HOSTILE} {item}" for item in row] for row in made])
     rel = nym.recode(sets, k=5, order="gray", seed=1)
     path = nym.report.write_itemsets(tmp_path / "sets.html", sets, rel, sweep={"k": [2, 8]})
     opened = Opened(browser, path)
     assert opened.page.locator(".plot svg.main-svg").count() > 0
     assert opened.page.inner_text("#verdict") == "The promise holds"
+    assert opened.page.locator("main img").count() == 0
+    assert opened.page.title() == "Release of 500 item sets"
+    assert opened.page.locator(".xtick text", has_text="</script>").count() > 0
     assert opened.faults == []
     assert opened.requests == []
     opened.context.close()

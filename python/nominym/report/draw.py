@@ -357,7 +357,7 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
 def shares(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str = "share of records") -> go.Figure:
     """Draw shares of kinds: the first column names them."""
     go = chart.objects("a figure")
-    kinds = [str(kind) for kind in table.iloc[:, 0]]
+    kinds = [chart.plain(kind) for kind in table.iloc[:, 0]]
     figure = chart.new(
         title,
         subtitle,
@@ -385,20 +385,23 @@ def shares(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str = "sha
 def two_sides(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str, *, form: str = ".0%") -> go.Figure:
     """Draw two bars for each kind: the first column names kinds, the others are the two sides."""
     go = chart.objects("a figure")
-    kinds = [str(kind) for kind in table.iloc[:, 0]]
+    kinds = [chart.plain(kind, 24) for kind in table.iloc[:, 0]]
     sides = list(table.columns[1:3])
     figure = chart.new(title, subtitle, alt=f"Bars in pairs, {' and '.join(sides)}: {title}.", x=x, y=y, height=_TALL)
+    # By number, not by name: names that are shortened alike are still two.
+    every = list(range(len(kinds)))
     for side, colour in zip(sides, (chart.BEFORE, chart.AFTER), strict=True):
         figure.add_trace(
             go.Bar(
-                x=kinds,
+                x=every,
                 y=table[side].tolist(),
                 name=side,
                 marker_color=colour,
-                hovertemplate="%{x}: %{y:" + form + "}<extra>" + side + "</extra>",
+                customdata=kinds,
+                hovertemplate="%{customdata}: %{y:" + form + "}<extra>" + side + "</extra>",
             )
         )
-    figure.update_xaxes(type="category")
+    figure.update_xaxes(tickvals=every, ticktext=kinds)
     figure.update_yaxes(tickformat=form, rangemode="tozero")
     figure.update_layout(barmode="group")
     return figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,9 @@ from nominym.report import again, draw, figures, page, risks, tables
 from nominym.report.content import Block, Grid, Notes, Page, Picture, Section, Terms, Tile, Verdict, cells, grid_of
 from nominym.report.words import SOURCES, number, one_in, percent
 from nominym.taxonomy.read.files import StrPath
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _SAID = {
     "k": "k, equally likely identities",
@@ -104,7 +107,7 @@ def _page(sets: Itemsets, rel: Release, swept: pd.DataFrame | None, title: str |
     ]
     return Page(
         title=title or f"Release of {len(sets):,} item sets",
-        subtitle=f"{len(sets):,} records over {sets.n_items:,} items. {done}",
+        subtitle=f"{len(sets):,} records over {sets.n_items:,} items, each with {least:,} possible rows at least",
         verdict=_verdict(rel, found, least),
         tiles=_tiles(rel, found, least, errors),
         sections=sections,
@@ -153,8 +156,7 @@ def _risk(rel: Release, found: Any, least: int) -> Section:
         ["quantile", "rows"],
         [cells([name, (number(int(value)), int(value))]) for name, value in found.quantiles.items()],
     )
-    size, times = np.unique(rel.threshold, return_counts=True)
-    thresholds = pd.DataFrame({"items": size.astype(str), "share": times / len(rel)})
+    thresholds = _ranges(24, share=rel.threshold.astype(np.int64))
     pictures: list[Block] = [
         Picture(figures.draw_worlds(found, least), grid_of("Rows that a record could be", table)),
         Picture(
@@ -179,7 +181,7 @@ def _errors(sets: Itemsets, rel: Release, progress: Progress) -> pd.DataFrame:
 
 def _utility(sets: Itemsets, rel: Release, errors: pd.DataFrame) -> Section:
     sides = [np.diff(one.core.starts()).astype(np.int64) for one in (sets, rel.base)]
-    sizes = _sizes(*sides)
+    sizes = _ranges(12, before=sides[0], after=sides[1])
     rows = [
         cells(["Items of a record, mean", _value(sides[0].mean())]),
         cells(["… of a base", _value(sides[1].mean())]),
@@ -220,14 +222,14 @@ def _share(value: float) -> tuple[str, float]:
     return percent(float(value)), float(value)
 
 
-def _sizes(before: Any, after: Any) -> pd.DataFrame:
-    """Give shares of records by number of items, in twelve ranges at most."""
-    top = int(max(before.max(initial=0), after.max(initial=0)))
-    width = max(1, -(-(top + 1) // 12))
+def _ranges(most: int, **sides: NDArray[np.int64]) -> pd.DataFrame:
+    """Give the shares of numbers, or of ranges of them if they were more than can be shown."""
+    top = max(int(side.max(initial=0)) for side in sides.values())
+    width = max(1, -(-(top + 1) // most))
     places = range(top // width + 1)
-    shares = [np.bincount(side // width, minlength=len(places)) / len(side) for side in (before, after)]
     labels = [str(i) if width == 1 else f"{i * width} to {(i + 1) * width - 1}" for i in places]
-    return pd.DataFrame({"items": labels, "before": shares[0], "after": shares[1]})
+    shares = {name: np.bincount(side // width, minlength=len(places)) / len(side) for name, side in sides.items()}
+    return pd.DataFrame({"items": labels, **shares})
 
 
 def _items(sets: Itemsets, rel: Release, least: int) -> Section:
