@@ -178,6 +178,19 @@ def test_a_bound_that_does_not_hold(discharges, tmp_path) -> None:
     assert "how the second was made is not recorded" in page.text
 
 
+def test_a_promise_that_does_not_hold(discharges, strict, tmp_path) -> None:
+    """Whoever says strict and gives the table away as it was is found out."""
+    frame, taxonomies = discharges
+    _, res = strict
+    false = nym.Result(frame, {**res.params, "k": 200}, res.summary)
+    page = Page(nym.report.write(tmp_path / "a.html", frame, false, masked_columns(taxonomies)))
+    assert "The promise does not hold" in page.text
+    assert "The promise holds" not in page.text
+    page = Page(nym.report.write(tmp_path / "b.html", frame, res, masked_columns(taxonomies), k=500))
+    assert "The bound of 1 in 500 (0.2 %) is exceeded" in page.text
+    assert "above 1 in 5 (20 %) which row" in page.text
+
+
 def test_methods_that_promise_nothing(discharges, tmp_path) -> None:
     frame, taxonomies = discharges
     frame = frame.head(300)

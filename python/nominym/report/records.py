@@ -120,7 +120,7 @@ def _page(given: Given, swept: pd.DataFrame | None, title: str | None) -> Page:
         roots=given.roots,
         progress=given.progress,
     )
-    attack: dict[str, Any] = {str(name): value for name, value in found.iloc[0].items()}
+    attack: dict[str, Any] = {str(name): value for name, value in found.to_dict("records")[0].items()}
     correlated = given.correlated()
     correlations = tables.correlations(correlated, given.progress) if len(correlated) > 1 else None
     largest = None if correlations is None else float(correlations["difference"].abs().max())

@@ -59,15 +59,18 @@ def verdict(given: Given, attack: dict[str, Any]) -> Verdict:
 def _said(given: Given, attack: dict[str, Any], names: str) -> tuple[State, str, str]:
     bound, holds = attack["bound"], attack["holds"]
     if given.kind == "strict":
-        least = bound if not math.isnan(bound) else given.summary["bound"]
+        least = 1 / given.params["k"]
         promise = (
             f"Promised: nobody can tell with a probability above {one_in(least)} which row belongs to a person, even "
             f"knowing that person's true {names}, the groups and the method. The attributes that were not masked are "
             "not covered."
         )
-        if holds is False:
-            return "broken", "The promise does not hold", promise
-        return "holds", "The promise holds", promise
+        if given.k != given.params["k"]:
+            promise += f" Asked for here: at most {one_in(bound)}; that is measured, not proved."
+            return _kept(bound, holds, promise)
+        if holds:
+            return "holds", "The promise holds", promise
+        return "broken", "The promise does not hold", promise
     if given.kind == "published":
         promise = (
             "No promise: the method is said to bring re-identification down to 1 in k, but swaps find fewer candidates "
@@ -88,15 +91,19 @@ def _said(given: Given, attack: dict[str, Any], names: str) -> tuple[State, str,
         return "open", "Values are protected; rows were measured", promise
     if given.kind == "unknown" and holds is not None:
         promise = f"Asked for: at most {one_in(bound)} of the records may be found. This is measured, not proved."
-        if holds:
-            return "holds", f"The bound of {one_in(bound)} is kept", promise
-        return "broken", f"The bound of {one_in(bound)} is exceeded", promise
+        return _kept(bound, holds, promise)
     return (
         "open",
         "No promise; the risk was measured",
         "No bound was promised: the method limits how much is lost, not how many records are found. What is told "
         "here is measured on this release alone; a stronger attack may find more.",
     )
+
+
+def _kept(bound: float, holds: bool, promise: str) -> tuple[State, str, str]:
+    if holds:
+        return "holds", f"The bound of {one_in(bound)} is kept", promise
+    return "broken", f"The bound of {one_in(bound)} is exceeded", promise
 
 
 def tiles(given: Given, attack: dict[str, Any], largest_change: float | None) -> list[Tile]:
