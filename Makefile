@@ -6,7 +6,7 @@ CARGO ?= cargo
 EXTRAS := obo,icd,polars,report
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint format bench study clean
+.PHONY: help build demo test lint format bench study docs clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -17,11 +17,15 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml
-	$(PY) -m pip install --quiet --group test --group lint
+	$(PY) -m pip install --quiet --group test --group lint --group docs
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
 	$(PY) -m pip install --quiet --group test --group bench
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.made pyproject.toml
+	$(PY) -m pip install --quiet --group docs
 	touch $@
 
 build: $(VENV)/.made ## Compile in release mode and install into the virtual environment
@@ -56,6 +60,9 @@ study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; 
 	$(PY) benches/study_noise.py docs
 	$(PY) benches/study_data_swap.py docs
 	$(PY) benches/study_itemsets.py docs
+
+docs: build $(VENV)/.docs ## Build the documentation into out/site; a warning fails
+	$(PY) -m mkdocs build --quiet --strict
 
 clean: ## Remove everything that was made
 	rm -rf $(VENV) target out

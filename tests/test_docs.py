@@ -40,3 +40,14 @@ def test_example(program: Path) -> None:
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_site(tmp_path: Path) -> None:
+    """The site builds without a warning, and the notebook in it runs."""
+    pytest.importorskip("mkdocs", reason="the site is built by mkdocs")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    # What the notebook shows is in the page only if it ran.
+    assert "Linkage" in (tmp_path / "tutorial" / "index.html").read_text(encoding="utf-8")
+    assert "rank_swap" in (tmp_path / "api" / "index.html").read_text(encoding="utf-8")
