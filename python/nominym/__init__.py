@@ -6,7 +6,7 @@
 0.5
 """
 
-from nominym import datasets, distortion, error, itemsets, release, stats
+from nominym import datasets, distortion, error, itemsets, release, report, risk, stats
 from nominym._core import __version__
 from nominym.control import set_threads
 from nominym.error import NominymError, PrivacyWarning
@@ -41,6 +41,8 @@ __all__ = [
     "read_taxonomy",
     "recode",
     "release",
+    "report",
+    "risk",
     "set_threads",
     "stats",
     "tour_length",

@@ -100,8 +100,7 @@ def test_names_that_are_no_text() -> None:
     table = distortion.table(before, after)
     assert [type(name) for name in table["x"][:3]] == [int] * 3
     assert list(zip(table["x"], table["y"], strict=True)) == [(0, 1), (0, 2), (1, 2), (None, None)]
-    labels = distortion.heat_map(table).axes[0].get_xticklabels()
-    assert [label.get_text() for label in labels] == ["0", "1", "2"]
+    assert distortion.heat_map(table).layout.xaxis.ticktext == ("0", "1", "2")
     for frame in (before, after):
         frame.columns = pd.Index([("x", 1), ("x", 2), "y"], tupleize_cols=False)
     assert distortion.total_variation(before, after, ("x", 2)) == 0.5
@@ -206,44 +205,50 @@ def test_progress() -> None:
 
 
 @pytest.mark.parametrize("measure", distortion.MEASURES)
-def test_heat_map(measure, tmp_path) -> None:
+def test_heat_map(measure) -> None:
     before = {"x": list("aaaabbbb"), "y": list("pppqqqqq"), "z": list("kklkkllk")}
     after = {**before, "y": list("ppqqpqqq")}
     table = distortion.table(before, after)
     figure = distortion.heat_map(table, measure)
-    axes, bar = figure.axes
-    cells = axes.images[0].get_array()
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["x", "y", "z"]
-    assert cells[0, 1] == cells[1, 0] == table[measure][0]
-    assert np.ma.getmaskarray(cells).diagonal().all()
-    assert [text.get_text() for text in axes.texts].count(f"{table[measure][0]:.3f}") >= 2
-    assert ("all 3 columns" in axes.get_title()) == (measure in OF_ANY)
-    figure.savefig(tmp_path / "map.png")
-    assert bar is not axes
+    (cells,) = figure.data
+    assert figure.layout.xaxis.ticktext == figure.layout.yaxis.ticktext == ("x", "y", "z")
+    assert cells.z[0][1] == cells.z[1][0] == table[measure][0]
+    assert [cells.z[i][i] for i in range(3)] == [None] * 3
+    assert ("all 3 columns" in figure.layout.title.subtitle.text) == (measure in OF_ANY)
+    assert (cells.zmin < 0) == measure.endswith("change")
+    assert figure.to_json()
 
 
 def test_heat_map_of_a_table_that_was_sorted_or_cut() -> None:
     before = {"x": list("aaaabbbb"), "y": list("pppqqqqq"), "z": list("kklkkllk")}
     table = distortion.table(before, {**before, "y": list("ppqqpqqq")})
-    one = distortion.heat_map(table).axes[0]
-    other = distortion.heat_map(table.sort_values("hellinger", ascending=False)).axes[0]
-    assert "all 3 columns" in one.get_title() == other.get_title()
-    place = {label.get_text(): i for i, label in enumerate(other.get_xticklabels())}
-    assert other.images[0].get_array()[place["x"], place["y"]] == table["hellinger"][0]
-    cut = distortion.heat_map(table[table["x"] == "x"]).axes[0]
-    assert cut.get_title() == "Hellinger distance of pairs"
-    assert [label.get_text() for label in cut.get_xticklabels()] == ["x", "y", "z"]
+    one = distortion.heat_map(table)
+    other = distortion.heat_map(table.sort_values("hellinger", ascending=False))
+    assert "all 3 columns" in one.layout.title.subtitle.text
+    assert one.layout.title == other.layout.title
+    place = {name: i for i, name in enumerate(other.layout.xaxis.ticktext)}
+    assert other.data[0].z[place["x"]][place["y"]] == table["hellinger"][0]
+    cut = distortion.heat_map(table[table["x"] == "x"])
+    assert (cut.layout.title.text, cut.layout.title.subtitle.text) == ("Hellinger distance of pairs", "")
+    assert cut.layout.xaxis.ticktext == ("x", "y", "z")
+
+
+def test_heat_map_of_names_with_markup() -> None:
+    before = {"<b>x</b>": list("ab"), "y": list("pq")}
+    figure = distortion.heat_map(distortion.table(before, before))
+    assert figure.layout.xaxis.ticktext[0] == "&lt;b&gt;x&lt;/b&gt;"
 
 
 def test_heat_map_refuses(monkeypatch) -> None:
     table = distortion.table(GOOD, GOOD)
-    assert distortion.heat_map(table).axes[0].images[0].get_clim() == (0, 1)
+    cells = distortion.heat_map(table).data[0]
+    assert (cells.zmin, cells.zmax) == (0, 1)
     with pytest.raises(error.ParameterError, match="measure='other': give 'hellinger', "):
         distortion.heat_map(table, "other")
     with pytest.raises(error.DataError, match=r"what distortion\.table gives"):
         distortion.heat_map(pd.DataFrame({"x": [1]}))
     with pytest.raises(error.DataError, match="one column only"):
         distortion.heat_map(distortion.table(GOOD, GOOD, "x"))
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(error.MissingExtraError, match=r"pip install nominym\[report\]"):
         distortion.heat_map(table)

@@ -7,26 +7,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from nominym import chart
 from nominym.distortion.measure import MEASURES
-from nominym.error import DataError, MissingExtraError, ParameterError
+from nominym.error import DataError, ParameterError
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import plotly.graph_objects as go
 
 _TITLES = {
-    "hellinger": "Hellinger distance",
-    "total_variation": "total variation distance",
-    "entropy_change": "change of entropy",
-    "cramers_v_change": "Cramér's V, before − after",
-    "contingency_change": "contingency coefficient C, before − after",
+    "hellinger": "Hellinger distance of pairs",
+    "total_variation": "Total variation distance of pairs",
+    "entropy_change": "Change of entropy of pairs",
+    "cramers_v_change": "Cramér's V of pairs, before − after",
+    "contingency_change": "Contingency coefficient C of pairs, before − after",
 }
 
 
-def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> Figure:
+def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> go.Figure:
     """Draw one measure of ``distortion.table`` for all pairs of columns, or for those that are left in the table.
 
-    Distances go from light to dark; changes, which have a sign, have a colour for each side of 0. The figure belongs to
-    the caller: ``figure.savefig("distortion.png")``. Needs matplotlib, the extra ``nominym[report]``.
+    Distances go from light to dark; changes, which have a sign, have a colour for each side of 0. The figure is one of
+    plotly and belongs to the caller: ``figure.write_html("distortion.html")``. Needs the extra ``nominym[report]``.
     """
     if measure not in MEASURES:
         raise ParameterError(f"measure={measure!r}: give {', '.join(map(repr, MEASURES))}")
@@ -37,34 +38,42 @@ def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> Figure:
     pairs = table[~whole]
     if not len(pairs):
         raise DataError("table: a heat map shows pairs of columns, and there is one column only")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("a heat map needs the extra: pip install nominym[report]") from None
+    go = chart.objects("a heat map")
     names = list(dict.fromkeys([*pairs["x"], *pairs["y"]]))
     place = {name: i for i, name in enumerate(names)}
     cells = np.full((len(names), len(names)), np.nan)
     for x, y, value in zip(pairs["x"], pairs["y"], pairs[measure], strict=True):
         cells[place[x], place[y]] = cells[place[y], place[x]] = value
-    largest = float(np.nanmax(np.abs(cells))) or 1.0
+    largest = float(np.nanmax(np.abs(cells))) if not np.isnan(cells).all() else 1.0
+    largest = largest or 1.0
     signed = measure.endswith("change")
-    side = 1.6 + 0.7 * len(names)
-    figure = Figure(figsize=(side + 1, side), layout="constrained")
-    axes = figure.subplots()
-    picture = axes.imshow(
-        cells, cmap="PuOr" if signed else "cividis_r", vmin=-largest if signed else 0, vmax=largest, aspect="equal"
+    together = ", ".join(
+        f"all {count} columns together: {value:.4f}"
+        for count, value in table.loc[whole, ["columns", measure]].itertuples(index=False)
+        if not pd.isna(value)
     )
-    for (i, j), value in np.ndenumerate(cells):
-        if not np.isnan(value):
-            dark = abs(value) > 0.6 * largest
-            axes.text(j, i, f"{value:.3f}", ha="center", va="center", fontsize=8, color="white" if dark else "black")
-    axes.set_xticks(range(len(names)), [str(name) for name in names], rotation=45, ha="right")
-    axes.set_yticks(range(len(names)), [str(name) for name in names])
-    below = "".join(
-        f"\nall {count} columns together: {together:.4f}"
-        for count, together in table.loc[whole, ["columns", measure]].itertuples(index=False)
-        if not pd.isna(together)
+    title = _TITLES[measure]
+    figure = chart.new(title, together, alt=f"Heat map: {title}", height=180 + 56 * len(names))
+    labels = [chart.plain(name) for name in names]
+    # By number, not by name: plotly would read names such as "1" as numbers, and join names that are shortened alike.
+    every = list(range(len(names)))
+    figure.add_trace(
+        go.Heatmap(
+            z=[[None if np.isnan(value) else float(value) for value in row] for row in cells],
+            x=every,
+            y=every,
+            colorscale=chart.SIGNED if signed else chart.SCALE,
+            zmin=-largest if signed else 0,
+            zmax=largest,
+            texttemplate="%{z:.3f}",
+            customdata=[[f"{x} and {y}" for x in labels] for y in labels],
+            hovertemplate="%{customdata}: %{z:.4f}<extra></extra>",
+            hoverongaps=False,
+            xgap=2,
+            ygap=2,
+            colorbar={"thickness": 12, "outlinewidth": 0, "tickfont": {"color": chart.FAINT}},
+        )
     )
-    axes.set_title(f"{_TITLES[measure]} of pairs{below}", fontsize=10)
-    figure.colorbar(picture, shrink=0.8)
+    figure.update_xaxes(tickvals=every, ticktext=labels, showgrid=False)
+    figure.update_yaxes(tickvals=every, ticktext=labels, showgrid=False, autorange="reversed")
     return figure

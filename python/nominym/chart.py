@@ -1,0 +1,110 @@
+"""How figures look: colours that people with any colour vision can tell apart, one layout for all.
+
+Colours of categories are those of Okabe and Ito (2008), "Color Universal Design"; scales go from light to dark in
+one hue and, where values have a sign, from purple to orange (Harrower and Brewer 2003, The Cartographic Journal 40).
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from nominym.error import MissingExtraError
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+BLUE, ORANGE, VERMILLION, GREEN = "#0072B2", "#E69F00", "#D55E00", "#009E73"
+
+BEFORE, AFTER, MEASURED, BOUND = BLUE, ORANGE, BLUE, VERMILLION
+"""What a colour stands for, in every figure."""
+
+STILL = "#8A94A0"
+"""Records that did not change."""
+
+INK, FAINT, GRID, PAPER = "#1B2530", "#5A6672", "#E1E6EB", "#FFFFFF"
+
+SCALE = "Blues"
+"""From light (little) to dark (much)."""
+
+SIGNED = "PuOr"
+"""A colour for each side of 0."""
+
+_FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+_LONGEST = 36
+
+
+def objects(what: str) -> Any:
+    """Give plotly's graph objects, or say how to get them."""
+    try:
+        import plotly.graph_objects as go
+    except ImportError:
+        raise MissingExtraError(f"{what} needs the extra: pip install nominym[report]") from None
+    return go
+
+
+def new(title: str, subtitle: str = "", *, alt: str = "", x: str = "", y: str = "", height: int = 360) -> go.Figure:
+    """Start a figure: titled, with labelled axes. ``alt`` says what it shows to those who do not see it."""
+    figure = objects("a figure").Figure()
+    axis = {
+        "gridcolor": GRID,
+        "linecolor": FAINT,
+        "zerolinecolor": GRID,
+        "tickcolor": FAINT,
+        "tickfont": {"color": FAINT, "size": 12},
+        "title": {"font": {"color": FAINT, "size": 13}, "standoff": 12},
+        "automargin": True,
+        "zeroline": False,
+    }
+    figure.update_layout(
+        title={
+            "text": title,
+            "x": 0,
+            "xanchor": "left",
+            "xref": "paper",
+            "font": {"size": 17, "color": INK},
+            "subtitle": {"text": subtitle, "font": {"size": 13, "color": FAINT}},
+        },
+        font={"family": _FONT, "size": 13, "color": INK},
+        paper_bgcolor=PAPER,
+        plot_bgcolor=PAPER,
+        colorway=[BLUE, ORANGE, GREEN, VERMILLION],
+        margin={"l": 60, "r": 24, "t": 84, "b": 56},
+        height=height,
+        bargap=0.18,
+        dragmode=False,
+        hoverlabel={"font": {"family": _FONT, "size": 13}},
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"color": INK}},
+        meta={"alt": alt or title},
+    )
+    figure.update_xaxes(**axis, showgrid=False)
+    figure.update_yaxes(**axis)
+    figure.update_xaxes(title_text=x)
+    figure.update_yaxes(title_text=y)
+    return figure
+
+
+def plain(text: object, longest: int = _LONGEST) -> str:
+    """Write a text of the data into a figure: shortened, and with nothing that plotly would take for markup.
+
+    >>> plain("<b>flu</b>"), plain("a" * 50, 4)
+    ('&lt;b&gt;flu&lt;/b&gt;', 'aaa…')
+    """
+    written = " ".join(str(text).split())
+    return escape(written if len(written) <= longest else written[: longest - 1] + "…", quote=False)
+
+
+def mark_bound(figure: go.Figure, value: float, text: str, *, right: bool = False) -> None:
+    """Draw a bound as a dashed vertical line, with what it is; one at the right end has its text to the left."""
+    line = {"color": BOUND, "width": 2, "dash": "dash"}
+    figure.add_shape(type="line", yref="paper", y0=0, y1=1, x0=value, x1=value, line=line)
+    figure.add_annotation(
+        text=text,
+        x=value,
+        xanchor="right" if right else "center",
+        yref="paper",
+        y=1,
+        yanchor="bottom",
+        showarrow=False,
+        font={"color": BOUND, "size": 12},
+    )

@@ -1,0 +1,81 @@
+"""Figures and promises in words that do not need this library's manual."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+SOURCES = {
+    "rank": "M. Rodriguez-Garcia, M. Batet, D. Sánchez: Utility-preserving privacy protection of nominal data sets via "
+    "semantic rank swapping, Information Fusion 45 (2019).",
+    "noise": "M. Rodríguez-García: Semantic perturbative privacy-preserving methods for nominal data, doctoral thesis, "
+    "Universitat Rovira i Virgili (2017).",
+    "distortion": "S. Gomatam, A. F. Karr: Distortion measures for categorical data swapping, NISS technical report "
+    "131 (2003).",
+    "correlation": "G. J. Székely, M. L. Rizzo, N. K. Bakirov: Measuring and testing dependence by correlation of "
+    "distances, Annals of Statistics 35 (2007).",
+    "wu-palmer": "Z. Wu, M. Palmer: Verb semantics and lexical selection, ACL (1994).",
+    "linkage": "J. Domingo-Ferrer, V. Torra: Disclosure risk assessment in statistical data protection, Journal of "
+    "Computational and Applied Mathematics 164 (2004).",
+    "map": "G. T. Duncan, S. A. Keller-McNulty, S. L. Stokes: Disclosure risk vs. data utility: the R-U "
+    "confidentiality map, NISS technical report 121 (2001).",
+    "itemsets": "M. Xue, P. Karras, C. Raïssi, J. Vaidya, K.-L. Tan: Anonymizing set-valued data by nonreciprocal "
+    "recoding, KDD (2012).",
+}
+
+
+def percent(share: float) -> str:
+    """Write a share.
+
+    >>> percent(0.0312), percent(1), percent(0.00001), percent(0)
+    ('3.12\\xa0%', '100\\xa0%', 'under 0.01\\xa0%', '0\\xa0%')
+    """
+    if share is None or math.isnan(share):
+        return "–"
+    if 0 < share < 1e-4:
+        return "under 0.01\u00a0%"
+    # Not quite all is not all.
+    rounded = min(share, 0.9999) if share < 1 else share
+    digits = 4 if rounded > 0.999 and rounded < 1 else 3
+    return f"{100 * rounded:.{digits}g}\u00a0%"
+
+
+def number(value: Any, digits: int = 3) -> str:
+    """Write a number, or a dash where there is none.
+
+    >>> number(12345), number(0.12345), number(float("nan"))
+    ('12,345', '0.123', '–')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, int) or (hasattr(value, "dtype") and value.dtype.kind in "iu"):
+        return f"{int(value):,}"
+    # A change so small is none: sums of floats end like this.
+    return "0" if abs(value) < 1e-12 else f"{value:.{digits}g}"
+
+
+def listed(names: Sequence[Any], most: int = 6) -> str:
+    """List names in a sentence.
+
+    >>> listed(["age", "sex", "job"]), listed("abcdefgh", 2)
+    ('age, sex and job', 'a, b and 6 more')
+    """
+    texts = [str(name) for name in names]
+    if len(texts) > most:
+        return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else "nothing"
+
+
+def one_in(bound: float) -> str:
+    """Write a bound as people say it.
+
+    >>> one_in(0.1)
+    '1 in 10 (10\\xa0%)'
+    """
+    return f"1 in {1 / bound:,.3g} ({percent(bound)})"
+
+
+def interval(low: float, high: float) -> str:
+    """Write an interval."""
+    return f"{percent(low)} to {percent(high)}"

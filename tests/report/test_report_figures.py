@@ -1,0 +1,118 @@
+"""The figures: what they show is what was counted, and all say what they are."""
+
+from __future__ import annotations
+
+import sys
+
+import pandas as pd
+import pytest
+
+import nominym as nym
+from nominym import chart, error
+from nominym.report import figures, tables
+
+
+@pytest.fixture(scope="module")
+def masked():
+    frame, taxonomies = nym.datasets.discharges(2_000, seed=1, diagnoses=30, procedures=20)
+    meaning = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
+    return frame, nym.rank_swap(frame, meaning, k=5, guarantee="strict", seed=1), meaning
+
+
+@pytest.fixture(scope="module")
+def every(masked):
+    frame, res, meaning = masked
+    small = frame.head(300)
+    other = nym.rank_swap(small, meaning, k=5, guarantee="strict", seed=1)
+    sets, _ = nym.datasets.baskets(300, seed=1, items=40)
+    rel = nym.recode(sets, k=5, order="gray", seed=1)
+    one = frame["diagnosis"], res.data["diagnosis"], meaning["diagnosis"]
+    return {
+        "histogram": figures.distance_histogram(*one),
+        "correlations": figures.correlations(frame, res, meaning),
+        "changed": figures.changed_categories(*one, k=5),
+        "groups": figures.effective_k(res),
+        "candidates": figures.effective_k(nym.rank_swap(frame, meaning, k=5, seed=1)),
+        "linkage": figures.linkage(small, other, meaning, k=5),
+        "map": figures.risk_utility(nym.report.sweep(small, other, meaning, {"k": [2, 10]})),
+        "worlds": figures.worlds(rel, sets),
+        "sets": figures.risk_utility(nym.report.sweep_itemsets(sets, rel, {"k": [2, 8]})),
+    }
+
+
+def test_every_figure_has_title_axes_and_words(every) -> None:
+    for name, figure in every.items():
+        assert figure.layout.title.text, name
+        assert len(figure.layout.meta["alt"]) > 20, name
+        labelled = [axis for axis in (figure.layout.xaxis, figure.layout.yaxis) if axis.title.text or axis.ticktext]
+        assert len(labelled) == 2, name
+        assert figure.to_json(), name
+
+
+def test_every_figure_uses_the_safe_colours(every) -> None:
+    safe = {getattr(chart, name).lower() for name in ("BLUE", "ORANGE", "VERMILLION", "GREEN", "STILL")}
+    for name, figure in every.items():
+        for trace in figure.data:
+            marker = getattr(trace, "marker", None)
+            colours = getattr(marker, "color", None)
+            if isinstance(colours, str):
+                colours = [colours]
+            for colour in colours if colours is not None else []:
+                assert not isinstance(colour, str) or colour.lower() in safe, name
+
+
+def test_histogram_shows_the_shares(masked, every) -> None:
+    frame, res, meaning = masked
+    column = tables.Attribute("diagnosis", frame["diagnosis"], res.data["diagnosis"], meaning["diagnosis"])
+    (bars,) = every["histogram"].data
+    assert list(bars.y) == pytest.approx(column.histogram()["share"].tolist())
+    assert sum(bars.y) == pytest.approx(1)
+    assert bars.y[0] == pytest.approx((frame["diagnosis"] == res.data["diagnosis"]).mean())
+    assert bars.marker.color[0] == chart.STILL
+
+
+def test_correlations_show_both(masked, every) -> None:
+    frame, res, meaning = masked
+    before, after = every["correlations"].data
+    for heat, table in ((before, frame), (after, res.data)):
+        expected = nym.stats.distance_correlation(
+            table["diagnosis"], table["procedure"], meaning["diagnosis"], meaning["procedure"]
+        )
+        assert heat.z[0][1] == pytest.approx(expected)
+        assert heat.z[0][0] == 1
+    assert every["correlations"].layout.coloraxis.cmax == 1
+
+
+def test_changed_categories_are_twenty_at_most(every) -> None:
+    (bars,) = every["changed"].data
+    assert 0 < len(bars.x) <= 20
+    assert min(bars.x) >= 0.05
+    assert max(bars.x) <= 0.95
+
+
+def test_the_map_marks_this_release(every) -> None:
+    names = [trace.name for trace in every["map"].data]
+    assert names == ["bound", "measured", "this release"]
+    assert list(every["map"].data[1].text) == ["k = 2", "", "k = 10"]
+    assert list(every["map"].data[2].text) == ["k = 5"]
+
+
+def test_worlds_add_up(every) -> None:
+    assert sum(every["worlds"].data[0].y) == pytest.approx(1)
+
+
+def test_what_cannot_be_drawn(masked) -> None:
+    frame, res, meaning = masked
+    with pytest.raises(error.DataError, match=r"what report\.sweep or"):
+        figures.risk_utility(pd.DataFrame({"k": [1]}))
+    with pytest.raises(error.DataError, match="two columns at least"):
+        figures.correlations(frame, res, {"diagnosis": meaning["diagnosis"]})
+
+
+def test_without_plotly(masked, monkeypatch) -> None:
+    frame, res, meaning = masked
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    with pytest.raises(error.MissingExtraError, match=r"pip install nominym\[report\]"):
+        figures.distance_histogram(frame["diagnosis"], res.data["diagnosis"], meaning["diagnosis"])
+    with pytest.raises(error.MissingExtraError, match=r"pip install nominym\[report\]"):
+        nym.report.write("never.html", frame, res, meaning)
