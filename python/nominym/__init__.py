@@ -6,7 +6,7 @@
 0.5
 """
 
-from nominym import datasets, distortion, error, itemsets, stats
+from nominym import datasets, distortion, error, itemsets, risk, stats
 from nominym._core import __version__
 from nominym.control import set_threads
 from nominym.error import NominymError, PrivacyWarning
@@ -40,6 +40,7 @@ __all__ = [
     "rank_swap",
     "read_taxonomy",
     "recode",
+    "risk",
     "set_threads",
     "stats",
     "tour_length",
