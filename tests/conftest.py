@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
-
-if importlib.util.find_spec("nominym.risk") is None:
-    import nominym
-    import stand_in_risk
-
-    nominym.risk = sys.modules["nominym.risk"] = stand_in_risk
 
 # Every run tries the same examples: a failure is a failure for everyone.
 settings.register_profile("nominym", deadline=None, derandomize=True)

@@ -64,6 +64,12 @@ LONG_CALLS = {
         "frame = pd.DataFrame({'x': names(), 'y': names(), 'z': names()}); masked = dict.fromkeys('xyz', tax)",
         "nym.rank_swap(frame, masked, k=50, guarantee='strict')",
     ),
+    "linkage": (
+        "tax = tree(3_000); rng = np.random.default_rng(0);"
+        "names = lambda: pd.Categorical.from_codes((3_000 * rng.random(4_000_000) ** 3).astype(int), tax.ids);"
+        "tables = [pd.DataFrame({'x': names(), 'y': names(), 'z': names()}) for _ in range(2)]",
+        "nym.risk.linkage(*tables, dict.fromkeys('xyz', tax), sample=None)",
+    ),
     "data swap": (
         "rng = np.random.default_rng(0); n = 12_000_000;"
         "keys = [[(rng.integers(0, 3, n).astype(np.uint32), 3)] for _ in range(3)]",

@@ -12,6 +12,7 @@ __all__ = [
     "assign_groups",
     "assign_matches",
     "assign_ring",
+    "class_sizes",
     "count_compatible",
     "count_queries",
     "counts",
@@ -21,12 +22,14 @@ __all__ = [
     "draw_normal",
     "draw_pairs",
     "draw_queries",
+    "draw_sample",
     "draw_uniform",
     "draw_values",
     "error_rate",
     "group_alike",
     "group_along",
     "joint",
+    "link_records",
     "match_diverse",
     "order_best",
     "order_gray",
@@ -282,3 +285,14 @@ def group_alike(
 ) -> _Codes: ...
 def group_along(sets: Sets, order: _Codes, least: int, labels: _Codes | None, progress: _Progress = None) -> _Codes: ...
 def assign_groups(group_of: _Codes, seed: int | None, progress: _Progress = None) -> _Codes: ...
+def link_records(
+    targets: list[_Codes],
+    release: list[_Codes],
+    distances: list[NDArray[np.float64]],
+    own: NDArray[np.uint32],
+    progress: _Progress = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64]]: ...
+def class_sizes(
+    columns: list[tuple[_Codes, int]], progress: _Progress = None
+) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]: ...
+def draw_sample(n: int, size: int, seed: int | None) -> NDArray[np.uint32]: ...

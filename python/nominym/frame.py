@@ -192,6 +192,16 @@ def code_ordered(values: Any, name: str | None = None, order: Any = None, missin
     return column
 
 
+def own_order(values: Any) -> list[Any] | None:
+    """Give the values that an ordered categorical lists, lowest first; None for every other column.
+
+    >>> own_order(pd.Categorical(["low"], ["low", "high"], ordered=True))
+    ['low', 'high']
+    """
+    kind = _to_pandas(values).dtype
+    return list(kind.categories) if isinstance(kind, pd.CategoricalDtype) and kind.ordered else None
+
+
 def distinct_codes(values: Any) -> NDArray[np.int64]:
     """Number the distinct values of any column whatever, −1 where missing."""
     series = _to_pandas(values)

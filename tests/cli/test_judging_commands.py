@@ -63,7 +63,6 @@ def test_measure_item_sets(run: Run) -> None:
 
 
 def test_audit(run: Run) -> None:
-    pytest.importorskip("nominym.risk")
     run(*SWAP, "--key", "owner.parquet")
     done = run("audit", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet")
     assert done.code == 0, done.err
@@ -77,7 +76,6 @@ def test_audit(run: Run) -> None:
 
 
 def test_audit_of_a_promise_that_does_not_hold(run: Run) -> None:
-    pytest.importorskip("nominym.risk")
     frame = pd.read_csv("visits.csv")
     frame["diagnosis"] = ["flu", "cold", "burn", "sprain", "fracture"] * 12
     frame.head(5).to_csv("few.csv", index=False)
@@ -90,7 +88,6 @@ def test_audit_of_a_promise_that_does_not_hold(run: Run) -> None:
 
 
 def test_audit_of_item_sets(run: Run) -> None:
-    pytest.importorskip("nominym.risk")
     nym.datasets.baskets(200, seed=1, items=40)[0].to_fimi("baskets.dat")
     run("recode", "baskets.dat", "-o", "r.txt", "--k", 4, "--order", "gray")
     done = run("audit", "baskets.dat", "r.txt")
@@ -100,7 +97,6 @@ def test_audit_of_item_sets(run: Run) -> None:
 
 
 def test_report(run: Run) -> None:
-    pytest.importorskip("nominym.report")
     run(*SWAP, "--key", "owner.parquet")
     done = run("report", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet", "--sweep", "k=2,5")
     assert done.code == 0, done.err
@@ -148,8 +144,6 @@ def test_taxonomy_convert(run: Run) -> None:
 
 
 def test_demo(run: Run) -> None:
-    pytest.importorskip("nominym.risk")
-    pytest.importorskip("nominym.report")
     done = run("demo", "--out", "demo", "--records", 2_000)
     assert done.code == 0, done.err
     assert done.out.count("the promise holds") == 2

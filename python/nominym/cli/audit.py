@@ -61,7 +61,7 @@ def of_tables(asked: Settings, k: int | None, measure: str | None) -> dict[str, 
     if not masked:
         raise ParameterError("name the columns that an intruder knows: --quasi diagnosis=taxonomy.csv")
     given = pair.read_pair(asked, order_needed="an audit", columns=masked)
-    from nominym import risk  # type: ignore[attr-defined, unused-ignore]
+    from nominym import risk
 
     # What has no taxonomy is known as it is written.
     meaning = {name: given.taxonomies.get(name, "equal") for name in masked}
@@ -82,7 +82,7 @@ def of_sets(asked: Settings, k: int | None) -> dict[str, Any]:
     """Count the rows that each record could be."""
     records, published, manifest = pair.read_sets(asked)
     k = pair.promised(manifest) if k is None else k
-    from nominym import risk  # type: ignore[attr-defined, unused-ignore]
+    from nominym import risk
 
     found = risk.worlds(published, records, k=k, progress=console.progress())
     return {"k": k, "holds": found.holds, "worlds": found.to_dict()}

@@ -65,7 +65,7 @@ def report(
 
 def of_tables(asked: Settings, target: Path, k: int | None, sweep: dict[str, Any] | None, overwrite: bool) -> None:
     """Write the report of a masked table."""
-    from nominym import report as reports  # type: ignore[attr-defined, unused-ignore]
+    from nominym import report as reports
 
     given = pair.read_pair(asked, order_needed="a report")
     after = _result(given.after, given.manifest)
@@ -96,7 +96,7 @@ def _result(after: Any, manifest: Manifest | None) -> Any:
 
 def of_sets(asked: Settings, target: Path, k: int | None, sweep: dict[str, Any] | None, overwrite: bool) -> None:
     """Write the report of a release of item sets."""
-    from nominym import report as reports  # type: ignore[attr-defined, unused-ignore]
+    from nominym import report as reports
 
     records, published, _ = pair.read_sets(asked)
     if k is not None:

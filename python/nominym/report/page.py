@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nominym import _core, chart
+from nominym.atomic import StrPath, write_atomic
 from nominym.error import MissingExtraError, ParameterError
 from nominym.report.content import Page, Picture
-from nominym.taxonomy.read.files import StrPath, write_atomic
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

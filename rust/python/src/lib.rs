@@ -9,6 +9,7 @@ mod error;
 mod itemsets;
 mod noise;
 mod recode;
+mod risk;
 mod rng;
 mod stats;
 mod swap;
@@ -33,6 +34,8 @@ mod _core {
         assign_groups, assign_matches, assign_ring, group_alike, group_along, match_diverse, order_best, order_gray,
         order_gray_tsp, tour_length,
     };
+    #[pymodule_export]
+    use super::risk::{class_sizes, draw_sample, link_records};
     #[pymodule_export]
     use super::rng::{draw_normal, draw_uniform};
     #[pymodule_export]

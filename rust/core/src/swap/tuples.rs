@@ -27,6 +27,9 @@ impl<'a> Attribute<'a> {
     }
 }
 
+/// Category of each record, and the number of categories.
+pub type Codes<'a> = (&'a [u32], usize);
+
 /// The distinct tuples of a table, in lexicographic order of their categories, each with its records.
 #[derive(Debug, Clone)]
 pub struct Tuples {
@@ -40,20 +43,32 @@ pub struct Tuples {
 impl Tuples {
     /// Finds the distinct tuples: one sort of the records. O(n log n).
     pub fn new(attributes: &[Attribute<'_>], control: &Control) -> Result<Self> {
-        let n = check(attributes)?;
+        for a in attributes {
+            if a.distances.len() != a.categories * a.categories {
+                let message = format!("{} distances for {} categories", a.distances.len(), a.categories);
+                return Err(Error::Parameter(message));
+            }
+        }
+        let columns: Vec<Codes<'_>> = attributes.iter().map(|a| (a.codes, a.categories)).collect();
+        Self::of(&columns, control)
+    }
+
+    /// The same for columns whose distances play no part.
+    pub fn of(columns: &[Codes<'_>], control: &Control) -> Result<Self> {
+        let n = check(columns)?;
         // Records are sorted as numbers: the tuple above, the record below.
         let bits = u64::BITS - (n as u64).leading_zeros();
         let room = u64::MAX >> bits;
         let mut range: u64 = 1;
         let mut keys = vec![0u64; n];
-        for attribute in attributes {
+        for &(codes, categories) in columns {
             control.check()?;
-            let categories = attribute.categories as u64;
+            let categories = categories as u64;
             if range.checked_mul(categories).is_none_or(|r| r > room) {
                 range = densify(&mut keys);
             }
             range *= categories;
-            keys.par_iter_mut().zip(attribute.codes).for_each(|(key, &c)| *key = *key * categories + u64::from(c));
+            keys.par_iter_mut().zip(codes).for_each(|(key, &c)| *key = *key * categories + u64::from(c));
         }
         if range > room {
             densify(&mut keys);
@@ -65,14 +80,14 @@ impl Tuples {
         let mask = (1 << bits) - 1;
         let distinct = keys.chunk_by(|a, b| a >> bits == b >> bits);
         let count = distinct.clone().count();
-        let mut codes = Vec::with_capacity(count * attributes.len());
+        let mut codes = Vec::with_capacity(count * columns.len());
         let mut records = Lists::builder(count, n);
         for equal in distinct {
             let first = (equal[0] & mask) as usize;
-            codes.extend(attributes.iter().map(|a| a.codes[first]));
+            codes.extend(columns.iter().map(|(codes, _)| codes[first]));
             records.push(equal.iter().map(|key| (key & mask) as u32));
         }
-        Ok(Self { codes, attributes: attributes.len(), records })
+        Ok(Self { codes, attributes: columns.len(), records })
     }
 
     /// Number of distinct tuples.
@@ -109,22 +124,19 @@ fn densify(keys: &mut [u64]) -> u64 {
 }
 
 /// Checks that columns fit together, and gives the number of records.
-fn check(attributes: &[Attribute<'_>]) -> Result<usize> {
+fn check(columns: &[Codes<'_>]) -> Result<usize> {
     let fail = |message: String| Err(Error::Parameter(message));
-    let Some(first) = attributes.first() else { return fail("no column to swap".into()) };
-    let n = first.codes.len();
+    let Some((first, _)) = columns.first() else { return fail("no column at all".into()) };
+    let n = first.len();
     if u32::try_from(n).is_err() {
         return fail(format!("{n} records are more than 2^32"));
     }
-    for a in attributes {
-        if a.codes.len() != n {
-            return fail(format!("columns of {n} and {} records", a.codes.len()));
+    for &(codes, categories) in columns {
+        if codes.len() != n {
+            return fail(format!("columns of {n} and {} records", codes.len()));
         }
-        if a.distances.len() != a.categories * a.categories {
-            return fail(format!("{} distances for {} categories", a.distances.len(), a.categories));
-        }
-        if let Some(&code) = a.codes.par_iter().find_any(|&&c| c as usize >= a.categories) {
-            return fail(format!("code {code}, but there are {} categories", a.categories));
+        if let Some(&code) = codes.par_iter().find_any(|&&c| c as usize >= categories) {
+            return fail(format!("code {code}, but there are {categories} categories"));
         }
     }
     Ok(n)

@@ -10,6 +10,7 @@ mod itemsets_orders;
 mod itemsets_votes;
 mod pairs;
 mod records;
+mod risk;
 mod stats;
 mod swap;
 mod taxonomy;

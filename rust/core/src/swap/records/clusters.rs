@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::lanes::LANES;
 use super::nearest::{Cluster, Range, Room, Search};
 use crate::control::Control;
 use crate::error::Result;
+use crate::search::lanes::LANES;
 
 /// Tuples whose clusters are stored together.
 const CHUNK: usize = 256;

@@ -14,9 +14,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use super::groups::Groups;
-use super::scale::{Distance, Space};
-use super::tree::Tree;
+use crate::search::groups::Groups;
+use crate::search::scale::{Distance, Space};
+use crate::search::tree::Tree;
 
 /// Buckets, about, for up to two attributes and for more: more are more to add up, fewer have looser bounds and more
 /// tuples to look at. With two attributes bounds are tight anyway.

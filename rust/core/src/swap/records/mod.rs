@@ -5,9 +5,7 @@
 //! of the reference that is not yet swapped changes places with an unswapped one of the same attribute in that one
 //! cluster. A record is done when all its values are swapped; the next reference is the farthest that is not done.
 //!
-//! - [`scale`]: distances as whole numbers, so that ties are exact.
-//! - [`groups`], [`tree`]: search trees over the distinct tuples, from matrices of distances alone.
-//! - [`nearest`], [`lanes`]: the nearest records of a few tuples at once.
+//! - [`nearest`]: the nearest records of a few tuples at once, by [`crate::search`].
 //! - [`clusters`]: clusters, which depend on the tuple only, in parallel and before anything is swapped.
 //! - [`farthest`]: the next reference, among the records that are left.
 //!
@@ -16,27 +14,23 @@
 
 mod clusters;
 mod farthest;
-mod groups;
-mod lanes;
 mod nearest;
-mod scale;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
 use self::clusters::Clusters;
 use self::farthest::{Ends, Places};
-use self::groups::Groups;
 use self::nearest::{Cluster, Range, Room, Search};
-use self::scale::Space;
-use self::tree::Tree;
 use super::tuples::{Attribute, Tuples};
 use super::{STEPS, Swapped, check_k};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::search::groups::Groups;
+use crate::search::scale::{self, Space};
+use crate::search::tree::Tree;
 
 /// Tuples in a leaf of the tree of nearest ones.
 const LEAF: usize = 128;
@@ -112,16 +106,11 @@ impl Table {
         let groups: Vec<Groups> = spaces.iter().map(Groups::by_distance).collect();
         let unordered: Vec<Vec<u32>> = (0..attributes.len())
             .map(|a| {
-                let mut renumbered = vec![0; attributes[a].categories];
-                for (category, &code) in (0u32..).zip(&spaces[a].codes) {
-                    renumbered[code as usize] = category;
-                }
+                let renumbered = spaces[a].renumbered(attributes[a].categories);
                 (0..found.len()).map(|tuple| renumbered[found.codes(tuple)[a] as usize]).collect()
             })
             .collect();
-        control.check()?;
-        let mut tree = Tree::new(&groups, &unordered, (0..found.len() as u32).collect(), leaf);
-        control.check()?;
+        let mut tree = Tree::watched(&groups, &unordered, (0..found.len() as u32).collect(), leaf, control)?;
         let codes = unordered.iter().map(|c| tree.order.iter().map(|&t| c[t as usize]).collect()).collect();
         let mut starts = Vec::with_capacity(found.len() + 1);
         let mut records = Vec::with_capacity(found.total());

@@ -6,12 +6,12 @@
 
 use std::collections::BinaryHeap;
 
-use super::groups::Groups;
-use super::lanes::{self, ALL, LANES, Mask, NONE, Scale, Tables, Vector};
-use super::scale::{Distance, Space};
-use super::tree::Tree;
 use crate::control::Control;
 use crate::error::Result;
+use crate::search::groups::Groups;
+use crate::search::scale::{Distance, Space};
+use crate::search::tree::Tree;
+use crate::search::{self, Found, Index};
 
 /// Ranges of places, one after another: where each begins, and how many places there are up to its end.
 pub(super) type Range = (u32, u32);
@@ -29,13 +29,9 @@ pub(super) struct Cluster<'a> {
 
 /// What a search needs: tuples in the order of the tree, and distances.
 pub(super) struct Search<'a> {
-    scale: Scale<'a>,
-    tree: &'a Tree,
+    index: Index<'a>,
     /// Leaf of each tuple.
     leaves: &'a [u32],
-    /// Categories of the tuples, tuple after tuple, as the scale numbers them.
-    categories: Vec<u32>,
-    attributes: usize,
     /// Place of the first record of each tuple, and the number of records.
     starts: &'a [u32],
     k: usize,
@@ -44,33 +40,11 @@ pub(super) struct Search<'a> {
 }
 
 /// Room for one batch, used again for the next of the same search.
-#[derive(Default)]
-pub(super) struct Room {
-    tables: Tables,
-    /// Categories of the batch, lane after lane.
-    from: Vec<u32>,
-    /// Distances above which nothing is wanted; no distance at all in idle lanes.
-    limits: Vector,
-    /// The bit of each lane, none for idle ones.
-    bits: [Mask; LANES],
-    /// Nodes to look at.
-    stack: Vec<Open>,
-    lanes: [Lane; LANES],
-}
-
-struct Open {
-    node: u32,
-    /// Lanes that have to look at the node,
-    lanes: Mask,
-    /// those from which all of it is equally distant,
-    even: Mask,
-    /// and distances to the nearest that it may hold.
-    least: Vector,
-}
+pub(super) type Room = search::Room<Lane>;
 
 /// One tuple of a batch: what has been found for it.
 #[derive(Default)]
-struct Lane {
+pub(super) struct Lane {
     /// Distance, first place and end.
     found: Vec<(Distance, u32, u32)>,
     nearest: Nearest,
@@ -132,10 +106,8 @@ impl<'a> Search<'a> {
         starts: &'a [u32],
         k: usize,
     ) -> Self {
-        let scale = Scale::new(spaces, groups);
-        let categories = scale.categories(codes);
         let twins = spaces.iter().any(Space::has_twins);
-        Self { scale, tree, leaves, categories, attributes: spaces.len(), starts, k, twins }
+        Self { index: Index::new(spaces, groups, tree, codes, starts), leaves, starts, k, twins }
     }
 
     /// Number of tuples.
@@ -153,123 +125,31 @@ impl<'a> Search<'a> {
     /// Finds the clusters of some tuples, at most one for each lane and best near each other.
     pub fn find(&self, tuples: &[u32], room: &mut Room, control: &Control) -> Result<()> {
         let Some(&first) = tuples.first() else { return Ok(()) };
-        room.tables.restart(&self.scale);
-        room.from.clear();
-        (room.limits, room.bits) = ([NONE; LANES], [0; LANES]);
-        for (index, (&tuple, lane)) in tuples.iter().zip(&mut room.lanes).enumerate() {
-            room.from.extend_from_slice(self.tuple(tuple));
-            (room.limits[index], room.bits[index]) = (ALL, 1 << index);
+        for lane in &mut room.lanes[..tuples.len()] {
             lane.found.clear();
             // The tuple is found together with its reference, which is no member.
             lane.nearest.restart(self.k + 1);
         }
-        let leaf = self.leaves[first as usize];
-        self.scan(leaf, Mask::MAX, room);
-        // From the leaf upwards: the nearest come first, and everything else can be told to be too far.
-        let mut node = leaf;
-        while node != 0 {
-            let parent = self.tree.nodes[node as usize].parent;
-            let children = self.tree.nodes[parent as usize].children;
-            let sibling = if children == node { node + 1 } else { children };
-            let open = self.open(sibling, Mask::MAX, room);
-            room.stack.extend(open);
-            let searched = self.search(room, control);
-            if searched.is_err() {
-                room.stack.clear();
-                return searched;
-            }
-            node = parent;
-        }
+        self.index.begin(tuples.iter().map(|&tuple| self.index.tuple(tuple)), room);
+        self.index.search_from(self.leaves[first as usize], room, control)?;
         for lane in &mut room.lanes[..tuples.len()] {
             control.check()?;
             lane.finish(self.k);
         }
         Ok(())
     }
+}
 
-    /// Searches the nodes on the stack and all below them, nearer parts first.
-    fn search(&self, room: &mut Room, control: &Control) -> Result<()> {
-        while let Some(Open { node: index, mut lanes, even, least }) = room.stack.pop() {
-            lanes &= lanes::within(&least, &room.limits, &room.bits);
-            let node = self.tree.nodes[index as usize];
-            if lanes & even != 0 {
-                let places = (self.starts[node.start as usize], self.starts[node.end as usize]);
-                for lane in lanes::lanes(lanes & even) {
-                    let from = &room.from[lane * self.attributes..][..self.attributes];
-                    let distance = self.scale.distance(least[lane], from, self.tuple(node.start));
-                    self.note(lane, distance, places, room);
-                }
-                lanes &= !even;
-            }
-            if lanes == 0 {
-                continue;
-            }
-            if node.children == 0 {
-                control.check()?;
-                self.scan(index, lanes, room);
-                continue;
-            }
-            let [a, b] = [node.children, node.children + 1].map(|child| self.open(child, lanes, room));
-            // On top comes the one that is nearer for more lanes.
-            let swapped = match (&a, &b) {
-                (Some(a), Some(b)) => {
-                    let (a, b) =
-                        (lanes::within(&a.least, &b.least, &room.bits), lanes::within(&b.least, &a.least, &room.bits));
-                    (a & lanes).count_ones() >= (b & lanes).count_ones()
-                }
-                _ => false,
-            };
-            let (below, above) = if swapped { (b, a) } else { (a, b) };
-            room.stack.extend(below);
-            room.stack.extend(above);
-        }
-        Ok(())
-    }
-
-    /// A node, if any of some lanes has to look at it.
+impl Found for Lane {
     #[inline]
-    fn open(&self, node: u32, lanes: Mask, room: &mut Room) -> Option<Open> {
-        let (least, even) = room.tables.bound(&self.scale, &room.from, self.tree.groups(node));
-        let lanes = lanes & lanes::within(&least, &room.limits, &room.bits);
-        (lanes != 0).then_some(Open { node, lanes, even, least })
+    fn limit(&self) -> Distance {
+        self.nearest.limit
     }
 
-    /// Looks at every tuple of a leaf.
-    fn scan(&self, leaf: u32, lanes: Mask, room: &mut Room) {
-        room.tables.prepare(&self.scale, &room.from, self.tree.groups(leaf));
-        let node = self.tree.nodes[leaf as usize];
-        let mut limits = room.limits;
-        for lane in lanes::lanes(!lanes) {
-            limits[lane] = NONE;
-        }
-        let tuples = node.start as usize * self.attributes..node.end as usize * self.attributes;
-        for (tuple, to) in (node.start as usize..).zip(self.categories[tuples].chunks_exact(self.attributes)) {
-            let sums = room.tables.sum(to);
-            if !lanes::any_within(&sums, &limits) {
-                continue;
-            }
-            let places = (self.starts[tuple], self.starts[tuple + 1]);
-            for lane in lanes::lanes(lanes::within(&sums, &limits, &room.bits)) {
-                let from = &room.from[lane * self.attributes..][..self.attributes];
-                self.note(lane, self.scale.distance(sums[lane], from, to), places, room);
-                limits[lane] = room.limits[lane];
-            }
-        }
-    }
-
-    /// Notes records at one distance, if they are near enough.
     #[inline]
-    fn note(&self, lane: usize, distance: Distance, places: (u32, u32), room: &mut Room) {
-        let Lane { found, nearest, .. } = &mut room.lanes[lane];
-        if distance <= nearest.limit {
-            found.push((distance, places.0, places.1));
-            nearest.add(distance, places.1 - places.0);
-            room.limits[lane] = self.scale.limit(nearest.limit);
-        }
-    }
-
-    fn tuple(&self, tuple: u32) -> &[u32] {
-        &self.categories[tuple as usize * self.attributes..][..self.attributes]
+    fn take(&mut self, distance: Distance, (start, end): (u32, u32)) {
+        self.found.push((distance, start, end));
+        self.nearest.add(distance, end - start);
     }
 }
 

@@ -3,10 +3,10 @@
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
-use super::lanes::LANES;
 use super::nearest::Range;
 use super::*;
 use crate::rng::Streams;
+use crate::search::lanes::LANES;
 
 fn rng(seed: u64) -> ChaCha20Rng {
     Streams::new(Some(seed)).unwrap().generator(0, 0)

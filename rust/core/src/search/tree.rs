@@ -1,10 +1,12 @@
 //! Distinct tuples in a tree whose nodes are products of groups of categories.
 
 use super::groups::Groups;
+use crate::control::Control;
+use crate::error::Result;
 
 /// A tree over tuples in an order of its own: each node is a range of that order, node 0 all of it.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     /// The tuples in the tree's order.
     pub order: Vec<u32>,
     pub nodes: Vec<Node>,
@@ -15,7 +17,7 @@ pub(super) struct Tree {
 
 /// A range of tuples, in the tree's order.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub start: u32,
     pub end: u32,
     /// The first of its two children, which follow each other; 0 for a leaf.
@@ -27,23 +29,50 @@ impl Tree {
     /// Divides tuples, given by the codes of each attribute, until at most `leaf` of them are together or nothing tells
     /// them apart. A node is divided where its groups are widest.
     pub fn new(groups: &[Groups], codes: &[Vec<u32>], tuples: Vec<u32>, leaf: usize) -> Self {
-        let mut tree = Self {
-            nodes: vec![Node { start: 0, end: tuples.len() as u32, children: 0, parent: 0 }],
-            order: tuples,
-            groups: vec![0; groups.len()],
-            attributes: groups.len(),
-        };
+        let mut tree = Self::undivided(groups.len(), tuples);
         let mut next = 0;
         // Children are put at the end, so this loop comes to them.
         while next < tree.nodes.len() {
-            tree.fit(next, groups, codes);
-            let node = tree.nodes[next];
-            if (node.end - node.start) as usize > leaf {
-                tree.divide(next, groups, codes);
-            }
+            tree.grow(next, groups, codes, leaf);
             next += 1;
         }
         tree
+    }
+
+    /// The same for many tuples, under the eyes of a caller who may want to stop.
+    pub fn watched(
+        groups: &[Groups],
+        codes: &[Vec<u32>],
+        tuples: Vec<u32>,
+        leaf: usize,
+        control: &Control,
+    ) -> Result<Self> {
+        let mut tree = Self::undivided(groups.len(), tuples);
+        let mut next = 0;
+        while next < tree.nodes.len() {
+            control.check()?;
+            tree.grow(next, groups, codes, leaf);
+            next += 1;
+        }
+        Ok(tree)
+    }
+
+    fn undivided(attributes: usize, tuples: Vec<u32>) -> Self {
+        Self {
+            nodes: vec![Node { start: 0, end: tuples.len() as u32, children: 0, parent: 0 }],
+            order: tuples,
+            groups: vec![0; attributes],
+            attributes,
+        }
+    }
+
+    /// Fits a node, and divides it if it has too many tuples.
+    fn grow(&mut self, index: usize, groups: &[Groups], codes: &[Vec<u32>], leaf: usize) {
+        self.fit(index, groups, codes);
+        let node = self.nodes[index];
+        if (node.end - node.start) as usize > leaf {
+            self.divide(index, groups, codes);
+        }
     }
 
     /// The groups of a node, one for each attribute.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::swap::tuples::Attribute;
 
 /// A distance between categories, or a sum of such over the attributes, in a unit common to all attributes.
-pub(super) type Distance = u64;
+pub(crate) type Distance = u64;
 
 /// Largest denominator that is recognised. Larger ones would make accidental fractions of arbitrary numbers.
 const DENOMINATOR: u64 = 4096;
@@ -26,7 +26,7 @@ const GRID: f64 = (1u64 << 48) as f64;
 
 /// The categories of an attribute that occur, numbered anew without gaps, and their distances.
 #[derive(Debug)]
-pub(super) struct Space {
+pub(crate) struct Space {
     distances: Vec<Distance>,
     /// Records of each category.
     pub counts: Vec<u64>,
@@ -51,6 +51,15 @@ impl Space {
         &self.distances[category as usize * self.len()..][..self.len()]
     }
 
+    /// The category of each code, of so many; 0 for those that do not occur.
+    pub fn renumbered(&self, codes: usize) -> Vec<u32> {
+        let mut renumbered = vec![0; codes];
+        for (category, &code) in (0u32..).zip(&self.codes) {
+            renumbered[code as usize] = category;
+        }
+        renumbered
+    }
+
     /// Whether different categories lie at distance 0.
     pub fn has_twins(&self) -> bool {
         (0..self.len()).any(|a| self.row(a as u32).iter().enumerate().any(|(b, &x)| x == 0 && a != b))
@@ -58,7 +67,7 @@ impl Space {
 }
 
 /// The spaces of all attributes, in a common unit, given how many records each category has.
-pub(super) fn spaces(attributes: &[Attribute<'_>], counts: Vec<Vec<u64>>, control: &Control) -> Result<Vec<Space>> {
+pub(crate) fn spaces(attributes: &[Attribute<'_>], counts: Vec<Vec<u64>>, control: &Control) -> Result<Vec<Space>> {
     let present: Vec<Vec<u32>> = counts
         .iter()
         .map(|counts| (0..counts.len() as u32).filter(|&code| counts[code as usize] > 0).collect())

@@ -10,26 +10,24 @@ use super::groups::Groups;
 use super::scale::{Distance, Space};
 
 /// Lanes of a batch.
-pub(super) const LANES: usize = 16;
+pub(crate) const LANES: usize = 16;
 
 /// A number for each lane.
-pub(super) type Vector = [i16; LANES];
+pub(crate) type Vector = [i16; LANES];
 
 /// A bit for each lane.
-pub(super) type Mask = u16;
+pub(crate) type Mask = u16;
 
 /// Less than any distance.
-pub(super) const NONE: i16 = i16::MIN;
+pub(crate) const NONE: i16 = i16::MIN;
 /// A distance of 0: all 16 bits are used, but only signed numbers are compared by one instruction.
 const ZERO: i16 = NONE + 1;
 /// The largest distance.
 const LARGEST: Distance = (i16::MAX as i32 - ZERO as i32) as Distance;
-/// A limit that no distance exceeds.
-pub(super) const ALL: i16 = i16::MAX;
 
 /// Whether any lane has a number that is not above the limit.
 #[inline]
-pub(super) fn any_within(numbers: &Vector, limits: &Vector) -> bool {
+pub(crate) fn any_within(numbers: &Vector, limits: &Vector) -> bool {
     let mut within = [false; LANES];
     for lane in 0..LANES {
         within[lane] = numbers[lane] <= limits[lane];
@@ -41,7 +39,7 @@ pub(super) fn any_within(numbers: &Vector, limits: &Vector) -> bool {
 ///
 /// Were the bits constants here, the compiler would treat some lanes apart.
 #[inline]
-pub(super) fn within(numbers: &Vector, limits: &Vector, bits: &[Mask; LANES]) -> Mask {
+pub(crate) fn within(numbers: &Vector, limits: &Vector, bits: &[Mask; LANES]) -> Mask {
     let mut all = 0;
     for lane in 0..LANES {
         all |= if numbers[lane] <= limits[lane] { bits[lane] } else { 0 };
@@ -51,7 +49,7 @@ pub(super) fn within(numbers: &Vector, limits: &Vector, bits: &[Mask; LANES]) ->
 
 /// The lanes of a mask.
 #[inline]
-pub(super) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
+pub(crate) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = mask.trailing_zeros() as usize;
         mask &= mask.wrapping_sub(1);
@@ -60,7 +58,7 @@ pub(super) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
 }
 
 /// Distances between categories and from categories to groups, those of all attributes in one sequence.
-pub(super) struct Scale<'a> {
+pub(crate) struct Scale<'a> {
     spaces: &'a [Space],
     groups: &'a [Groups],
     /// Shortened distances from each category to each other, by attribute,
@@ -134,7 +132,7 @@ fn firsts(sizes: impl Iterator<Item = usize>) -> Vec<u32> {
 
 /// Distances from the categories of a batch, lane by lane. Only what a search comes to is filled in.
 #[derive(Default)]
-pub(super) struct Tables {
+pub(crate) struct Tables {
     /// Number of the batch. What bears another number is left over from a batch before.
     batch: u32,
     /// Distances to each category, and the batch for which they are filled in.

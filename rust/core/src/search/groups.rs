@@ -17,7 +17,7 @@ const BEYOND: u64 = 10;
 
 /// A binary hierarchy of the categories of one attribute. Each group is a range of their order; group 0 is all of them.
 #[derive(Debug)]
-pub(super) struct Groups {
+pub(crate) struct Groups {
     /// Place of each category in the order.
     pub place: Vec<u32>,
     order: Vec<u32>,

@@ -1,0 +1,206 @@
+//! Exact search among distinct tuples, pruned by matrices of distances alone.
+//!
+//! The distance of two tuples is the sum of the distances of their categories.
+//!
+//! - [`scale`]: distances as whole numbers, so that ties are exact.
+//! - [`groups`], [`tree`]: search trees over the distinct tuples.
+//! - [`lanes`]: distances from a few tuples at once.
+//! - [`Index`]: what those tuples look for, whatever it is that they want to know of it.
+
+pub(crate) mod groups;
+pub(crate) mod lanes;
+pub(crate) mod scale;
+pub(crate) mod tree;
+
+use self::groups::Groups;
+use self::lanes::{LANES, Mask, NONE, Scale, Tables, Vector};
+use self::scale::{Distance, Space};
+use self::tree::Tree;
+use crate::control::Control;
+use crate::error::Result;
+
+/// What one tuple of a batch looks for.
+pub(crate) trait Found: Default {
+    /// The distance above which nothing is wanted.
+    fn limit(&self) -> Distance;
+
+    /// Takes the records at some places, from the first to before the second, at a distance that is wanted.
+    fn take(&mut self, distance: Distance, places: (u32, u32));
+}
+
+/// The tuples among which is searched, in the order of their tree, and distances to them.
+pub(crate) struct Index<'a> {
+    scale: Scale<'a>,
+    tree: &'a Tree,
+    /// Categories of the tuples, tuple after tuple, as the scale numbers them.
+    categories: Vec<u32>,
+    attributes: usize,
+    /// Place of the first record of each tuple, and the number of records.
+    starts: &'a [u32],
+}
+
+/// Room for one batch, used again for the next of the same search.
+#[derive(Default)]
+pub(crate) struct Room<F> {
+    tables: Tables,
+    /// Categories of the batch, lane after lane.
+    from: Vec<u32>,
+    /// Distances above which nothing is wanted; no distance at all in idle lanes.
+    limits: Vector,
+    /// The bit of each lane, none for idle ones.
+    bits: [Mask; LANES],
+    /// Nodes to look at.
+    stack: Vec<Open>,
+    /// What has been found for each tuple of the batch.
+    pub lanes: [F; LANES],
+}
+
+struct Open {
+    node: u32,
+    /// Lanes that have to look at the node,
+    lanes: Mask,
+    /// those from which all of it is equally distant,
+    even: Mask,
+    /// and distances to the nearest that it may hold.
+    least: Vector,
+}
+
+impl<'a> Index<'a> {
+    /// An index of tuples, given by the codes of each attribute in the order of the tree, and their first places.
+    pub fn new(
+        spaces: &'a [Space],
+        groups: &'a [Groups],
+        tree: &'a Tree,
+        codes: &[Vec<u32>],
+        starts: &'a [u32],
+    ) -> Self {
+        let scale = Scale::new(spaces, groups);
+        let categories = scale.categories(codes);
+        Self { scale, tree, categories, attributes: spaces.len(), starts }
+    }
+
+    /// The categories of other tuples as searches need them, tuple after tuple.
+    pub fn categories(&self, codes: &[Vec<u32>]) -> Vec<u32> {
+        self.scale.categories(codes)
+    }
+
+    /// The categories of one of the tuples.
+    pub fn tuple(&self, tuple: u32) -> &[u32] {
+        &self.categories[tuple as usize * self.attributes..][..self.attributes]
+    }
+
+    /// Begins a batch of at most one tuple for each lane, given by their categories and best near each other. The lanes
+    /// are as the caller has left them: what they want from the beginning is theirs to say.
+    pub fn begin<'b, F: Found>(&self, tuples: impl Iterator<Item = &'b [u32]>, room: &mut Room<F>) {
+        room.tables.restart(&self.scale);
+        room.from.clear();
+        (room.limits, room.bits) = ([NONE; LANES], [0; LANES]);
+        for (index, tuple) in tuples.take(LANES).enumerate() {
+            room.from.extend_from_slice(tuple);
+            (room.limits[index], room.bits[index]) = (self.scale.limit(room.lanes[index].limit()), 1 << index);
+        }
+    }
+
+    /// Searches all tuples for the batch, from the top.
+    pub fn search<F: Found>(&self, room: &mut Room<F>, control: &Control) -> Result<()> {
+        self.below(0, room, control)
+    }
+
+    /// Searches all tuples for the batch, beginning at the leaf that holds one of it.
+    pub fn search_from<F: Found>(&self, leaf: u32, room: &mut Room<F>, control: &Control) -> Result<()> {
+        self.scan(leaf, Mask::MAX, room);
+        // From the leaf upwards: the nearest come first, and everything else can be told to be too far.
+        let mut node = leaf;
+        while node != 0 {
+            let parent = self.tree.nodes[node as usize].parent;
+            let children = self.tree.nodes[parent as usize].children;
+            let sibling = if children == node { node + 1 } else { children };
+            self.below(sibling, room, control)?;
+            node = parent;
+        }
+        Ok(())
+    }
+
+    /// Searches a node and all below it, nearer parts first.
+    fn below<F: Found>(&self, node: u32, room: &mut Room<F>, control: &Control) -> Result<()> {
+        room.stack.clear();
+        let open = self.open(node, Mask::MAX, room);
+        room.stack.extend(open);
+        while let Some(Open { node: index, mut lanes, even, least }) = room.stack.pop() {
+            lanes &= lanes::within(&least, &room.limits, &room.bits);
+            let node = self.tree.nodes[index as usize];
+            if lanes & even != 0 {
+                let places = (self.starts[node.start as usize], self.starts[node.end as usize]);
+                for lane in lanes::lanes(lanes & even) {
+                    let from = &room.from[lane * self.attributes..][..self.attributes];
+                    let distance = self.scale.distance(least[lane], from, self.tuple(node.start));
+                    self.note(lane, distance, places, room);
+                }
+                lanes &= !even;
+            }
+            if lanes == 0 {
+                continue;
+            }
+            if node.children == 0 {
+                control.check()?;
+                self.scan(index, lanes, room);
+                continue;
+            }
+            let [a, b] = [node.children, node.children + 1].map(|child| self.open(child, lanes, room));
+            // On top comes the one that is nearer for more lanes.
+            let swapped = match (&a, &b) {
+                (Some(a), Some(b)) => {
+                    let (a, b) =
+                        (lanes::within(&a.least, &b.least, &room.bits), lanes::within(&b.least, &a.least, &room.bits));
+                    (a & lanes).count_ones() >= (b & lanes).count_ones()
+                }
+                _ => false,
+            };
+            let (below, above) = if swapped { (b, a) } else { (a, b) };
+            room.stack.extend(below);
+            room.stack.extend(above);
+        }
+        Ok(())
+    }
+
+    /// A node, if any of some lanes has to look at it.
+    #[inline]
+    fn open<F>(&self, node: u32, lanes: Mask, room: &mut Room<F>) -> Option<Open> {
+        let (least, even) = room.tables.bound(&self.scale, &room.from, self.tree.groups(node));
+        let lanes = lanes & lanes::within(&least, &room.limits, &room.bits);
+        (lanes != 0).then_some(Open { node, lanes, even, least })
+    }
+
+    /// Looks at every tuple of a leaf.
+    fn scan<F: Found>(&self, leaf: u32, lanes: Mask, room: &mut Room<F>) {
+        room.tables.prepare(&self.scale, &room.from, self.tree.groups(leaf));
+        let node = self.tree.nodes[leaf as usize];
+        let mut limits = room.limits;
+        for lane in lanes::lanes(!lanes) {
+            limits[lane] = NONE;
+        }
+        let tuples = node.start as usize * self.attributes..node.end as usize * self.attributes;
+        for (tuple, to) in (node.start as usize..).zip(self.categories[tuples].chunks_exact(self.attributes)) {
+            let sums = room.tables.sum(to);
+            if !lanes::any_within(&sums, &limits) {
+                continue;
+            }
+            let places = (self.starts[tuple], self.starts[tuple + 1]);
+            for lane in lanes::lanes(lanes::within(&sums, &limits, &room.bits)) {
+                let from = &room.from[lane * self.attributes..][..self.attributes];
+                self.note(lane, self.scale.distance(sums[lane], from, to), places, room);
+                limits[lane] = room.limits[lane];
+            }
+        }
+    }
+
+    /// Notes records at one distance, if they are near enough.
+    #[inline]
+    fn note<F: Found>(&self, lane: usize, distance: Distance, places: (u32, u32), room: &mut Room<F>) {
+        let found = &mut room.lanes[lane];
+        if distance <= found.limit() {
+            found.take(distance, places);
+            room.limits[lane] = self.scale.limit(found.limit());
+        }
+    }
+}

@@ -1,0 +1,312 @@
+"""Record linkage against brute force, what it can tell, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import attack
+import nominym as nym
+from nominym import error
+from reference import both, edge_lists
+
+TAX = nym.Taxonomy.from_edges([(f"{i:03}", f"{i // 3:03}") for i in range(1, 200)])
+COLUMNS = ["diagnosis", "procedure", "secondary"]
+
+
+def naive(far: np.ndarray, truth: np.ndarray) -> tuple[float, list[int]]:
+    """Share and ties from the distance of every target to every row."""
+    best = far <= far.min(axis=1, keepdims=True) + 1e-9
+    ties = best.sum(axis=1)
+    return float((best[np.arange(len(far)), truth] / ties).mean()), sorted(ties.tolist())
+
+
+def matrix_of(draw, d: int) -> np.ndarray:
+    cells = draw(st.lists(st.integers(0, 6), min_size=d * d, max_size=d * d))
+    upper = np.triu(np.reshape(cells, (d, d)), 1)
+    return (upper + upper.T) / 7
+
+
+@st.composite
+def cases(draw):
+    d, m = draw(st.integers(1, 5)), draw(st.integers(1, 3))
+    n, rows = draw(st.integers(1, 25)), draw(st.integers(25, 30))
+    column = lambda size: st.lists(st.integers(-1, d - 1), min_size=size, max_size=size)  # noqa: E731
+    before = [draw(column(n)) for _ in range(m)]
+    after = [draw(column(rows)) for _ in range(m)]
+    truth = draw(st.permutations(range(rows)))[:n]
+    return [matrix_of(draw, d) for _ in range(m)], before, after, np.array(truth)
+
+
+@given(cases())
+@settings(max_examples=100)
+def test_brute_force(case) -> None:
+    matrices, before, after, truth = case
+    labels = [f"v{i}" for i in range(len(matrices[0]))]
+    names = [f"c{i}" for i in range(len(matrices))]
+    table = lambda columns: {  # noqa: E731
+        name: [None if v < 0 else labels[v] for v in values] for name, values in zip(names, columns, strict=True)
+    }
+    given = {name: nym.DistanceMatrix(m, labels) for name, m in zip(names, matrices, strict=True)}
+    far = np.zeros((len(before[0]), len(after[0])))
+    for m, b, a in zip(matrices, before, after, strict=True):
+        present = sorted({v for v in (*b, *a) if v >= 0})
+        if not present:
+            with pytest.raises(error.DataError, match="no value at all"):
+                nym.risk.linkage(table(before), table(after), given, truth=truth)
+            return
+        # A gap is equal to gaps, and as far from values as the farthest values that occur.
+        largest = m[np.ix_(present, present)].max() or 1.0
+        extended = np.full((len(m) + 1, len(m) + 1), largest)
+        extended[:-1, :-1], extended[-1, -1] = m, 0
+        far += extended[np.ix_(b, a)]
+    found = nym.risk.linkage(table(before), table(after), given, truth=truth, k=2)
+    share, ties = naive(far, truth)
+    assert found.share == pytest.approx(share)
+    assert (found.ties["min"], found.ties["max"]) == (ties[0], ties[-1])
+    assert found.ties["median"] == ties[(len(ties) + 1) // 2 - 1]
+    assert (found.known, found.records, found.attacked) == (tuple(names), len(truth), len(truth))
+    assert found.interval is None
+    assert found.bound == 0.5
+
+
+@given(edge_lists(), st.data())
+@settings(max_examples=40)
+def test_brute_force_on_taxonomies(edges, data) -> None:
+    tax, ref = both(edges)
+    values = st.lists(st.sampled_from(ref.nodes), min_size=12, max_size=12)
+    before, after = data.draw(values), data.draw(values)
+    found = nym.risk.linkage({"x": before}, {"x": after}, {"x": tax}, roots={"x": ref.root})
+    far = np.array([[tax.distance(a, b) for b in after] for a in before])
+    assert found.share == pytest.approx(naive(far, np.arange(12))[0])
+
+
+def test_ties_count_by_their_number() -> None:
+    before = {"x": ["013", "013", "014", "180"]}
+    # The nearest of "013": three rows with the same value, one of them its own for two of the targets.
+    after = {"x": ["013", "013", "013", "181"]}
+    found = nym.risk.linkage(before, after, {"x": TAX}, k=4)
+    # "014" is nearest to the three, "180" to the last alone.
+    assert found.share == pytest.approx((1 / 3 + 1 / 3 + 1 / 3 + 1) / 4)
+    assert found.ties["min"] == 1
+    assert found.ties["max"] == 3
+
+
+def test_orders_and_equality() -> None:
+    before = {"age": [30, 40, 80], "grade": ["low", "high", "low"], "sex": ["f", "m", "f"]}
+    after = {"age": [35.0, 40.0, 80.0], "grade": ["low", "low", "low"], "sex": ["f", "m", "m"]}
+    grades = ["low", "middle", "high"]
+    given = {"age": None, "grade": grades, "sex": "equal"}
+    far = np.abs(np.subtract.outer(before["age"], after["age"])) / 50
+    far = far + (np.array(before["grade"]) == "high")[:, None]
+    far = far + np.not_equal.outer(before["sex"], after["sex"])
+    assert nym.risk.linkage(before, after, given).share == pytest.approx(naive(far, np.arange(3))[0])
+    # An ordered categorical brings its order along; dates have ranks.
+    grade = pd.Series(pd.Categorical(before["grade"], grades, ordered=True))
+    by_type = nym.risk.linkage({"grade": grade}, after, {"grade": None})
+    assert by_type == nym.risk.linkage(before, after, {"grade": grades})
+    days = pd.to_datetime(["2020-01-01", "2020-01-02", "2021-01-01"])
+    assert nym.risk.linkage({"day": days}, {"day": days}, {"day": None}).share == 1
+    assert nym.risk.linkage({"x": [1, 1]}, {"x": [1, 1]}, {"x": None}).share == 0.5
+
+
+def test_frames_of_any_kind_and_the_key() -> None:
+    frame, taxonomies = nym.datasets.discharges(300, seed=3)
+    frame = frame[COLUMNS].astype(str)
+    res = nym.rank_swap(frame, {name: taxonomies[name] for name in COLUMNS}, k=5, seed=1)
+    given = {name: taxonomies[name] for name in COLUMNS}
+    expected = nym.risk.linkage(frame, res.data, given, k=5)
+    plain = {name: res.data[name].tolist() for name in COLUMNS}
+    for other in (pl.from_pandas(res.data), pa.Table.from_pandas(res.data), plain):
+        assert nym.risk.linkage(frame, other, given, k=5) == expected
+    order = np.random.default_rng(1).permutation(300)
+    shuffled = res.data.iloc[order]
+    with pytest.raises(error.DataError, match=r"truth=after\.index\.get_indexer"):
+        nym.risk.linkage(frame, shuffled, given, k=5)
+    truth = shuffled.index.get_indexer(frame.index)
+    assert nym.risk.linkage(frame, shuffled, given, k=5, truth=truth) == expected
+    more = pd.concat([shuffled, frame.iloc[:7]])
+    assert nym.risk.linkage(frame, more, given, truth=truth).records == 300
+    assert "share" in repr(expected)
+    assert json.loads(json.dumps(expected.to_dict()))["share"] == expected.share
+
+
+def test_missing_values() -> None:
+    before = {"x": ["013", None, "014", "180"]}
+    after = {"x": [None, None, "014", "180"]}
+    # The gap finds the two gaps; "013" and "014" find "014", which is nearer than a gap.
+    assert nym.risk.linkage(before, after, {"x": TAX}).share == pytest.approx((0 + 1 / 2 + 1 + 1) / 4)
+    with pytest.raises(error.MissingValueError, match="'x \\(before\\)': 1 of 4"):
+        nym.risk.linkage(before, after, {"x": TAX}, missing="error")
+    # Everything suppressed: all rows are equally far.
+    assert nym.risk.linkage(before, {"x": [None] * 4}, {"x": TAX}).share == pytest.approx(1 / 4)
+
+
+# SRS-3 with two columns and a small k moves values so far that the nearest row is rarely the own one.
+@pytest.mark.parametrize(("m", "k", "methods"), [(2, 5, ["dynamic"]), (3, 10, ["records", "dynamic"])])
+def test_strict_stays_within_its_bound_and_the_published_do_not(m: int, k: int, methods: list[str]) -> None:
+    frame, taxonomies = nym.datasets.discharges(1_000, seed=7)
+    given = {name: taxonomies[name] for name in COLUMNS[:m]}
+    for seed in range(2):
+        for draw in ("independent", "joint"):
+            kept = nym.rank_swap(frame, given, k=k, guarantee="strict", draw=draw, seed=seed)
+            found = nym.risk.linkages(frame, kept.data, given, k=k)
+            assert found["holds"].all()
+            # 1,000 guesses, each right with a chance of 1/k at most.
+            assert found["share"].max() < 1 / k + 4 * np.sqrt(1 / k * (1 - 1 / k) / 1_000)
+        for method in methods:
+            found = nym.risk.linkage(frame, nym.rank_swap(frame, given, k=k, method=method, seed=seed).data, given, k=k)
+            assert found.share > 1.2 / k
+            assert found.holds is False
+
+
+def test_the_naive_attack_agrees() -> None:
+    frame, taxonomies = nym.datasets.discharges(400, seed=7)
+    given = {name: taxonomies[name] for name in COLUMNS}
+    after = nym.rank_swap(frame, given, k=5, seed=1).data
+    values = {name: sorted(set(frame[name])) for name in COLUMNS}
+    codes = [
+        np.column_stack([np.searchsorted(values[name], data[name].astype(str)) for name in COLUMNS])
+        for data in (frame, after)
+    ]
+    matrices = [taxonomies[name].distance_matrix(values[name]).astype(np.float64) for name in COLUMNS]
+    # Single precision tells ties apart that are none, by less than any two distances differ.
+    far = np.round(attack.joint_distance(*codes, matrices), 6)
+    roots = {name: taxonomies[name].root for name in COLUMNS}
+    assert nym.risk.linkage(frame, after, given, roots=roots).share == pytest.approx(attack.hits(-far))
+
+
+def test_samples_cover_the_truth() -> None:
+    rng = np.random.default_rng(2)
+    names = np.array(TAX.ids)
+    frame = pd.DataFrame({name: names[rng.integers(20, 200, 3_000)] for name in "xy"})
+    given = {"x": TAX, "y": TAX}
+    after = nym.rank_swap(frame, given, k=40, method="dynamic", seed=1).data
+    whole = nym.risk.linkage(frame, after, given, k=5)
+    assert (whole.attacked, whole.interval) == (3_000, None)
+    covered, widths = 0, []
+    for seed in range(300):
+        part = nym.risk.linkage(frame, after, given, k=5, sample=400, seed=seed)
+        assert part.attacked == 400
+        low, high = part.interval
+        assert low <= part.share <= high
+        covered += low <= whole.share <= high
+        widths.append(high - low)
+    # Of 300 intervals at 95 %, 270 to 297 cover but for once in some thousand.
+    assert 270 <= covered <= 297
+    assert np.mean(widths) < 0.1
+    same = [nym.risk.linkage(frame, after, given, sample=50, seed=9) for _ in range(2)]
+    assert same[0] == same[1]
+    assert len({nym.risk.linkage(frame, after, given, sample=50).share for _ in range(9)}) > 1
+    assert nym.risk.linkage(frame, after, given, k=5, sample=3_000) == whole
+    assert "from 50" in repr(same[0])
+
+
+def test_auto_takes_a_sample_of_many_records() -> None:
+    n = 250_000
+    rng = np.random.default_rng(1)
+    values = pd.Categorical.from_codes(rng.integers(0, 200, n), TAX.ids)
+    table = pd.DataFrame({"a": values, "b": values[::-1]})
+    assert nym.risk.linkage(table, table, {"a": TAX, "b": TAX}, seed=1).attacked == 20_000
+    alone = nym.risk.linkage(table, table, {"a": TAX, "b": TAX}, known="a")
+    assert (alone.attacked, alone.known) == (n, ("a",))
+    assert alone.share == pytest.approx(200 / n)
+
+
+def test_linkages_lists_the_attacks() -> None:
+    rng = np.random.default_rng(1)
+    table = {name: rng.integers(0, 9, 60) for name in "abcde"}
+    few = nym.risk.linkages({n: table[n] for n in "abc"}, table, dict.fromkeys("abc"), k=3)
+    assert few["known"].tolist() == [("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c")]
+    many = nym.risk.linkages(table, table, dict.fromkeys("abcde"), k=3)
+    assert [len(known) for known in many["known"]] == [1, 1, 1, 1, 1, 5]
+    for row in few.to_dict("records"):
+        single = nym.risk.linkage(table, table, dict.fromkeys("abc"), known=row["known"], k=3)
+        assert row["share"] == single.share
+        assert row["ties"] == single.ties
+    assert list(few.columns) == list(single.to_dict())
+
+
+def test_threads_make_no_difference() -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({name: np.array(TAX.ids)[rng.integers(0, 200, 5_000)] for name in "xyz"})
+    given = dict.fromkeys("xyz", TAX)
+    after = nym.rank_swap(frame, given, k=5, method="dynamic", seed=1).data
+    found = []
+    try:
+        for threads in (1, 2, 5):
+            nym.set_threads(threads)
+            found.append(nym.risk.linkage(frame, after, given, k=5, sample=2_000, seed=1))
+    finally:
+        nym.set_threads(None)
+    assert found[0] == found[1] == found[2]
+
+
+GOOD = {"x": ["013", "014"], "y": ["1", "2"]}
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"before": 3}, error.DataError, "DataFrame"),
+        ({"before": {"x": [], "y": []}}, error.DataError, "before has no records"),
+        ({"after": {"x": ["013"], "y": ["1"]}}, error.DataError, "2 records before and 1 rows after.*truth="),
+        ({"after": {"y": ["1", "2"]}}, error.UnknownColumnError, "no column 'x' in the table after"),
+        ({"after": {"x": ["013", "013x"], "y": ["1", "2"]}}, error.UnknownConceptError, "'x \\(after\\)'.*'013x'"),
+        ({"after": {"x": [0.5, 1.5], "y": ["1", "2"]}}, error.DataError, "'x \\(after\\)'.*nominal values"),
+        ({"taxonomies": {}}, error.ParameterError, "taxonomies: a mapping"),
+        ({"taxonomies": {"x": 7}}, error.ParameterError, "'x': a Taxonomy.*not int"),
+        ({"taxonomies": {"x": np.eye(2)}}, error.ParameterError, r"nym\.DistanceMatrix"),
+        ({"taxonomies": {"x": "same"}}, error.ParameterError, "'equal'"),
+        ({"taxonomies": {"x": ["013"]}}, error.DataError, "'014' has no place"),
+        ({"taxonomies": {"x": None}}, error.DataError, "no order of their own"),
+        ({"known": "y"}, error.UnknownColumnError, "known: 'y' is not among taxonomies, which have 'x'"),
+        ({"known": ["x", "x"]}, error.ParameterError, "'x' stands 2 times"),
+        ({"known": []}, error.ParameterError, "one column at least"),
+        ({"k": 0}, error.ParameterError, "k=0"),
+        ({"k": 2.5}, error.ParameterError, "k=2.5"),
+        ({"sample": 0}, error.ParameterError, "sample=0"),
+        ({"sample": "all"}, error.ParameterError, "sample='all'"),
+        ({"sample": True}, error.ParameterError, "sample=True"),
+        ({"seed": -1}, error.ParameterError, "seed=-1"),
+        ({"missing": "drop"}, error.ParameterError, "missing='drop'"),
+        ({"measure": "near"}, error.ParameterError, "near"),
+        ({"progress": 3}, error.ParameterError, "progress=3"),
+        ({"roots": {"z": "000"}}, error.ParameterError, "roots: 'z'"),
+        ({"taxonomies": {"x": "equal"}, "roots": {"x": "000"}}, error.ParameterError, "'x' has no taxonomy"),
+        ({"truth": [0]}, error.ParameterError, "one row number for each of the 2 records"),
+        ({"truth": [0.0, 1.0]}, error.ParameterError, "float64"),
+        ({"truth": [0, 2]}, error.ParameterError, "record 1 has row 2, but rows go from 0 to 1"),
+        ({"truth": [-1, 0]}, error.ParameterError, "record 0 has row -1"),
+        ({"truth": [1, 1]}, error.ParameterError, "row 1 belongs to 2 records"),
+    ],
+)
+def test_refused(change, kind, message) -> None:
+    call = {"before": GOOD, "after": GOOD, "taxonomies": {"x": TAX}} | change
+    before, after, taxonomies = (call.pop(name) for name in ("before", "after", "taxonomies"))
+    with pytest.raises(kind, match=message):
+        nym.risk.linkage(before, after, taxonomies, **call)
+
+
+def test_numbers_that_cannot_be_compared() -> None:
+    with pytest.raises(error.DataError, match="'x': holds an infinite number"):
+        nym.risk.linkage({"x": [1.0, np.inf]}, {"x": [1.0, 2.0]}, {"x": None})
+    with pytest.raises(error.DataError, match="bring them to one type"):
+        nym.risk.linkage({"x": [1, 2]}, {"x": pd.to_datetime(["2020-01-01", "2020-01-02"])}, {"x": None})
+    n = 300_000
+    with pytest.raises(error.SizeError, match="round the values of column 'x'"):
+        nym.risk.linkage({"x": np.arange(n)}, {"x": np.arange(n)}, {"x": None})
+
+
+def test_nobody_is_named() -> None:
+    """A result holds numbers, and no list as long as the table."""
+    table = {"x": [f"{i:03}" for i in range(200)]}
+    told = nym.risk.linkage(table, table, {"x": TAX}, k=3).to_dict()
+    assert all(np.size(list(v) if isinstance(v, dict | tuple) else v) < 10 for v in told.values())
