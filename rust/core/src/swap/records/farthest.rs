@@ -27,6 +27,8 @@ const TABLE: usize = 1 << 24;
 const FEW: usize = 8;
 /// Records drawn from the buckets with the largest bound before their tuples are looked at.
 const TRIALS: usize = 16;
+/// Records drawn from all before that.
+const GUESSES: usize = 8;
 /// The buckets are made anew, and their bounds get tighter, when less than this share of their records is left.
 const WORN: f64 = 0.8;
 /// Bounds of all categories are found at once, in parallel, while there are so many records for each of them.
@@ -267,6 +269,7 @@ impl<'a> Ends<'a> {
             self.codes.copy_within(codes, slot as usize * attributes);
             slot += 1;
         }
+        self.places[seat as usize..bucket.seats.1 as usize].fill(NOBODY);
         self.buckets[index].tuples.1 = slot;
         self.buckets[index].seats.1 = seat;
     }
@@ -300,6 +303,14 @@ impl<'a> Ends<'a> {
             if bound < known || bound == 0 {
                 return self.draw_found(rng);
             }
+            let exact = self.bits == 0;
+            // Often a good share of all records is farthest, and a few draws find one without a list of buckets.
+            if exact
+                && most == 0
+                && let Some(place) = self.try_all(from, Distance::from(bound - 1), rng)
+            {
+                return place;
+            }
             self.tied.clear();
             let mut seats = 0;
             for (index, bucket) in (0u32..).zip(&self.buckets).filter(|&(index, _)| self.far[index as usize] == bound) {
@@ -308,13 +319,20 @@ impl<'a> Ends<'a> {
             }
             // Where bounds are exact, what attains this one sits in these buckets or was found.
             let found = if known == bound { &self.farthest[..] } else { &[] };
-            if self.bits == 0
-                && let Some(place) = self.try_seats(from, Distance::from(bound - 1), found, rng)
-            {
+            if exact && let Some(place) = self.try_seats(from, Distance::from(bound - 1), found, rng) {
                 return place;
             }
             most = self.look(from, most);
         }
+    }
+
+    /// Draws some of all seats, until one has a record at this distance.
+    fn try_all(&self, from: usize, bound: Distance, rng: &mut ChaCha20Rng) -> Option<u32> {
+        (0..GUESSES).find_map(|_| {
+            let place = self.places[rng.random_range(0..self.places.len())];
+            let attains = place != NOBODY && self.distance(from, self.all.tuples[place as usize] as usize) == bound;
+            attains.then_some(place)
+        })
     }
 
     /// Draws some of the seats of the buckets with the largest bound, and of the records found, until one attains it.
