@@ -20,7 +20,7 @@ use crate::search::tree::Tree;
 
 /// Buckets, about, for up to two attributes and for more: more are more to add up, fewer have looser bounds and more
 /// tuples to look at. With two attributes bounds are tight anyway.
-const BUCKETS: [usize; 2] = [1 << 9, 1 << 11];
+const BUCKETS: [usize; 2] = [1 << 9, 1 << 10];
 /// Numbers that the tables of bounds may have; many categories get fewer buckets.
 const TABLE: usize = 1 << 24;
 /// Tuples that a bucket may have in any case.
@@ -30,9 +30,9 @@ const TRIALS: usize = 16;
 /// Records drawn from all before that.
 const GUESSES: usize = 8;
 /// The buckets are made anew, and their bounds get tighter, when less than this share of their records is left.
-const WORN: f64 = 0.8;
+const WORN: f64 = 0.7;
 /// Bounds of all categories are found at once, in parallel, while there are so many records for each of them.
-const ALL: usize = 16;
+const ALL: usize = 4;
 /// On a seat whose record is done.
 const NOBODY: u32 = u32::MAX;
 
