@@ -394,3 +394,18 @@ def test_a_table_with_a_fault_in_its_last_column_is_not_touched(table, monkeypat
     monkeypatch.setattr(_core, "swap_dynamic", lambda *_: pytest.fail("work was done"))
     with pytest.raises(error.UnknownConceptError):
         nym.rank_swap(table.assign(b="nothing"), BOTH, k=2, method="dynamic")
+
+
+@pytest.mark.parametrize("k", [2, 10, 100])
+def test_strict_treats_columns_evenly(shared_data, k: int) -> None:
+    """After scaling by its own spread, no column moves much farther than another."""
+    icd = nym.datasets.load_icd9(shared_data("icd/icd9cm_hierarchy.csv"))
+    columns = ["diag_1", "diag_2", "diag_3"]
+    table = nym.datasets.load_diabetes(shared_data("diabetes/diabetic_data.csv.gz"))[columns].dropna()
+    table = table.sample(10_000, random_state=0)
+    taxonomies = dict.fromkeys(columns, icd)
+    # Random pairs are as far apart as values of the column are.
+    spread = nym.rank_swap(table, taxonomies, method="random", seed=1).summary["attributes"]
+    moved = nym.rank_swap(table, taxonomies, k=k, guarantee="strict", seed=1).summary["attributes"]
+    scaled = [moved[name]["rmse"] / spread[name]["rmse"] for name in columns]
+    assert max(scaled) <= 1.3 * min(scaled), scaled
