@@ -55,6 +55,8 @@ def classes(frame: Any, columns: Any = None, *, progress: Progress = None) -> Cl
     progress
         ``True`` for a bar, or a callable of (done, total).
 
+    References
+    ----------
     Samarati (2001), Protecting respondents' identities in microdata release, IEEE TKDE 13.
     """
     check_progress(progress)
