@@ -97,7 +97,7 @@ def test_a_column_without_a_role(run: Run, files: Files) -> None:
     done = run(*SWAP[:4], "--quasi", "diagnosis=illness.csv", "--identifier", "name", "--k", 5)
     assert (done.code, files()) == (2, set())
     assert "2 columns have no role: 'ward', 'cost'" in done.err
-    assert "--keep ward --keep cost" in done.err
+    assert "--identifier ward --identifier cost" in done.err
 
 
 def test_a_column_with_two_roles(run: Run, files: Files) -> None:

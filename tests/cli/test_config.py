@@ -88,7 +88,7 @@ def test_the_same_file_serves_to_compare(run: Run, toml: Path) -> None:
         ('command = "swap"', 'command = "swp"', "command = 'swp'; give swap, noise, data-swap, recode"),
         ('role = "identifier"', 'role = "id"', "column 'name': role 'id' is unknown; give identifier"),
         ('[columns.ward]\nrole = "keep"', "[columns.ward]", "[columns.ward] has no role"),
-        ('[columns.ward]\nrole = "keep"', "", '[columns.ward]\n  role = "keep"'),
+        ('[columns.ward]\nrole = "keep"', "", '[columns.ward]\n  role = "identifier"'),
         ("[columns.ward]", '[columns.ward]\ntaxonomy = "illness.csv"', "'ward' has a taxonomy, but is not masked"),
         ("[method]", "[method", "not TOML"),
         ("[columns.name]", "[[columns.name]]", "[columns.name]: a section is needed"),

@@ -42,7 +42,7 @@ def check(asked: Settings, taxonomies_needed: bool) -> list[str]:
     except ParameterError as error:
         without = [name for name in names if name not in asked.columns.given]
         how = lines_to_add(without, asked.from_file)
-        raise ParameterError(f"{error}. For example, to publish what is left as it is:\n{how}") from None
+        raise ParameterError(f"{error}. For example, to leave them out, the safe choice:\n{how}") from None
     if not roles.masked:
         raise ParameterError(f"no column is to be masked; give --quasi, for example --quasi {names[0]}=taxonomy.csv")
     bare = [name for name in roles.masked if "taxonomy" not in asked.columns.given[name]]

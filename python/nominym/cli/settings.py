@@ -147,8 +147,8 @@ def check_request(request: Any, function: Any, given: Mapping[str, Any], **more:
 def lines_to_add(columns: Sequence[str], from_file: bool) -> str:
     """Show how a role is given, for a message."""
     if from_file:
-        return "\n".join(f'  [columns.{_bare(name)}]\n  role = "keep"' for name in columns)
-    return "  " + " ".join(f"--keep {shlex.quote(name)}" for name in columns)
+        return "\n".join(f'  [columns.{_bare(name)}]\n  role = "identifier"' for name in columns)
+    return "  " + " ".join(f"--identifier {shlex.quote(name)}" for name in columns)
 
 
 def _bare(name: str) -> str:
