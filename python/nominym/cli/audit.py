@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Optional
+from typing import Any
 
 import typer
 
@@ -11,15 +11,13 @@ from nominym.cli.errors import Exit, guarded
 from nominym.cli.settings import Settings
 from nominym.error import ParameterError
 
-# ruff: noqa: UP045
-
 
 @guarded
 def audit(
     original: options.Original = None,
     release: options.Released = None,
     quasi: options.Quasi = None,
-    k: Annotated[Optional[int], typer.Option("--k", help="Compare with 1/k; by default the k of the manifest.")] = None,
+    k: options.ComparedK = None,
     key: options.OwnersKey = None,
     keep_order: options.SameOrder = None,
     measure: options.Measure = None,

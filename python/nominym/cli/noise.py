@@ -41,9 +41,7 @@ def noise(
     ] = None,
     law: Annotated[Optional[str], typer.Option("--law", help="normal (default) or laplace.")] = None,
     measure: options.Measure = None,
-    correlations: Annotated[
-        Optional[bool], typer.Option("--correlations", help="Compare distance correlations before and after.")
-    ] = None,
+    correlations: options.Correlations = None,
     moments: Annotated[
         Optional[bool], typer.Option("--moments/--no-moments", help="Compare means and variances (default).")
     ] = None,

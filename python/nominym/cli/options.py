@@ -66,8 +66,12 @@ Missing = Annotated[
 Seed = Annotated[
     Optional[int], typer.Option("--seed", help="For studies: the same seed gives the same release. Never publish it.")
 ]
+Correlations = Annotated[
+    Optional[bool], typer.Option("--correlations", help="Compare distance correlations before and after.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+ComparedK = Annotated[Optional[int], typer.Option("--k", help="Compare with 1/k; by default the k of the manifest.")]
 Original = Annotated[Optional[Path], typer.Argument(help="The original records.", metavar="ORIGINAL")]
 Released = Annotated[Optional[Path], typer.Argument(help="The release made of them.", metavar="RELEASE")]
 ListColumn = Annotated[Optional[str], typer.Option("--column", help="Of a Parquet file, the column of lists of items.")]

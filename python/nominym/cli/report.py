@@ -27,7 +27,7 @@ def report(
         Optional[Path], typer.Option("--out", "-o", help="The page to write; RELEASE.report.html by default.")
     ] = None,
     quasi: options.Quasi = None,
-    k: Annotated[Optional[int], typer.Option("--k", help="Compare with 1/k; by default the k of the manifest.")] = None,
+    k: options.ComparedK = None,
     sweep: Annotated[
         Optional[str], typer.Option("--sweep", help="Mask again with other parameters: k=2,5,10 or alpha=0.1,0.5.")
     ] = None,

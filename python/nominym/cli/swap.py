@@ -40,9 +40,7 @@ def swap(
         Optional[bool], typer.Option("--anneal", help="With strict: look longer for better groups.")
     ] = None,
     measure: options.Measure = None,
-    correlations: Annotated[
-        Optional[bool], typer.Option("--correlations", help="Compare distance correlations before and after.")
-    ] = None,
+    correlations: options.Correlations = None,
     missing: options.Missing = None,
     seed: options.Seed = None,
     format: options.Format = None,  # noqa: A002

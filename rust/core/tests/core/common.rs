@@ -1,6 +1,9 @@
 //! Seeded randomness, random taxonomies, and answers by brute force.
 
 use nominym_core::itemsets::Itemsets;
+use std::collections::HashMap;
+use std::hash::Hash;
+
 use nominym_core::rng::Streams;
 use nominym_core::taxonomy::Taxonomy;
 use proptest::prelude::*;
@@ -31,6 +34,24 @@ pub fn sets(n_items: u32, rows: &[Vec<u32>]) -> Itemsets {
         starts.push(starts[starts.len() - 1] + row.len());
     }
     Itemsets::new(n_items, starts, rows.concat()).unwrap()
+}
+
+/// Two-sample chi-square of whole outcomes, standardised; rare outcomes are put together.
+pub fn differ<K: Eq + Hash>(a: &HashMap<K, f64>, b: &HashMap<K, f64>) -> f64 {
+    let mut cells: Vec<(f64, f64)> = vec![(0.0, 0.0)];
+    for key in a.keys().chain(b.keys().filter(|k| !a.contains_key(*k))) {
+        let pair = (a.get(key).copied().unwrap_or(0.0), b.get(key).copied().unwrap_or(0.0));
+        if pair.0 + pair.1 < 20.0 {
+            cells[0].0 += pair.0;
+            cells[0].1 += pair.1;
+        } else {
+            cells.push(pair);
+        }
+    }
+    cells.retain(|c| c.0 + c.1 > 0.0);
+    let chi_square: f64 = cells.iter().map(|(a, b)| (a - b).powi(2) / (a + b)).sum();
+    let freedom = cells.len() as f64 - 1.0;
+    (chi_square - freedom) / (2.0 * freedom.max(1.0)).sqrt()
 }
 
 /// Links of a random rooted DAG: every concept but the first takes parents among the earlier ones.

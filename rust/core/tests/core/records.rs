@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::common::rng;
+use crate::common::{differ, rng};
 use nominym_core::control::Control;
 use nominym_core::error::Error;
 use nominym_core::stats::joint::counts;
@@ -93,24 +93,6 @@ type Outcome = Vec<(Vec<u32>, Vec<usize>)>;
 fn outcome(swapped: Vec<Swapped>) -> Outcome {
     let numbers = |found: &[u64]| (0..found.len()).flat_map(|c| vec![c; found[c] as usize]).collect();
     swapped.into_iter().map(|s| (s.codes, numbers(&s.candidates))).collect()
-}
-
-/// Two-sample chi-square of whole outcomes, standardised; rare outcomes are put together.
-fn differ(a: &HashMap<Outcome, f64>, b: &HashMap<Outcome, f64>) -> f64 {
-    let mut cells: Vec<(f64, f64)> = vec![(0.0, 0.0)];
-    for key in a.keys().chain(b.keys().filter(|k| !a.contains_key(*k))) {
-        let pair = (a.get(key).copied().unwrap_or(0.0), b.get(key).copied().unwrap_or(0.0));
-        if pair.0 + pair.1 < 20.0 {
-            cells[0].0 += pair.0;
-            cells[0].1 += pair.1;
-        } else {
-            cells.push(pair);
-        }
-    }
-    cells.retain(|c| c.0 + c.1 > 0.0);
-    let chi_square: f64 = cells.iter().map(|(a, b)| (a - b).powi(2) / (a + b)).sum();
-    let freedom = cells.len() as f64 - 1.0;
-    (chi_square - freedom) / (2.0 * freedom.max(1.0)).sqrt()
 }
 
 /// Runs both over many seeds and compares the distribution of (columns, sorted numbers of candidates).

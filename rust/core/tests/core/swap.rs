@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::common::rng;
+use crate::common::{differ, rng};
 use nominym_core::MISSING;
 use nominym_core::control::Control;
 use nominym_core::stats::joint::counts;
@@ -78,24 +78,6 @@ fn naive_dynamic(
         let tied: Vec<usize> = left.into_iter().filter(|&i| far(i) == most).collect();
         reference = *tied.choose(rng).unwrap();
     }
-}
-
-/// Two-sample chi-square of whole outcomes, standardised; rare outcomes are put together.
-fn differ(a: &HashMap<(Vec<u32>, Vec<usize>), f64>, b: &HashMap<(Vec<u32>, Vec<usize>), f64>) -> f64 {
-    let mut cells: Vec<(f64, f64)> = vec![(0.0, 0.0)];
-    for key in a.keys().chain(b.keys().filter(|k| !a.contains_key(*k))) {
-        let pair = (a.get(key).copied().unwrap_or(0.0), b.get(key).copied().unwrap_or(0.0));
-        if pair.0 + pair.1 < 20.0 {
-            cells[0].0 += pair.0;
-            cells[0].1 += pair.1;
-        } else {
-            cells.push(pair);
-        }
-    }
-    cells.retain(|c| c.0 + c.1 > 0.0);
-    let chi_square: f64 = cells.iter().map(|(a, b)| (a - b).powi(2) / (a + b)).sum();
-    let freedom = cells.len() as f64 - 1.0;
-    (chi_square - freedom) / (2.0 * freedom.max(1.0)).sqrt()
 }
 
 /// Runs both over many seeds and compares the distribution of (column, sorted numbers of candidates).
