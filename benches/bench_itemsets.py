@@ -15,6 +15,7 @@ from nominym import _core
 from nominym.itemsets import Itemsets
 
 FAMILIES, CODES, CONCEPTS = 74, 96, 7_117
+WAYS = [*({"structure": "ring", "order": order} for order in ("gray", "gray-tsp", "best")), {"structure": "groups"}]
 
 
 @lru_cache(maxsize=2)
@@ -52,9 +53,7 @@ def told(benchmark, n: int, on: str, x: int, threads: int | str = "all") -> None
     benchmark.extra_info |= {"work": n, "unit": "records", "on": on, "threads": threads, "x": x}
 
 
-@pytest.mark.parametrize(
-    "how", [{"order": "gray"}, {"order": "gray-tsp"}, {"order": "best"}, {"structure": "groups"}], ids=str
-)
+@pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("n", [1_000, 10_000, 100_000])
 @pytest.mark.benchmark(group="recode, 500 items, k = 16, whole")
 def test_recode_baskets(benchmark, how: dict, n: int) -> None:
@@ -62,9 +61,7 @@ def test_recode_baskets(benchmark, how: dict, n: int) -> None:
     benchmark.pedantic(nym.recode, (baskets(n), 16), {**how, "seed": 1}, rounds=1)
 
 
-@pytest.mark.parametrize(
-    "how", [{"order": "gray"}, {"order": "gray-tsp"}, {"order": "best"}, {"structure": "groups"}], ids=str
-)
+@pytest.mark.parametrize("how", WAYS, ids=str)
 @pytest.mark.parametrize("n", [100_000, 1_000_000])
 @pytest.mark.benchmark(group="recode, 7,117 items, 74 a record, k = 16, whole")
 def test_recode_census(benchmark, how: dict, n: int) -> None:
@@ -142,7 +139,7 @@ print(before, status("VmHWM"))
 """
 
 
-@pytest.mark.parametrize("how", [{"order": "gray-tsp"}, {"order": "best"}, {"structure": "groups"}], ids=str)
+@pytest.mark.parametrize("how", WAYS[1:], ids=str)
 @pytest.mark.benchmark(group="memory of recode, 1,000,000 × 7,117 items, k = 16")
 def test_memory(benchmark, how: dict) -> None:
     script = MEASURE.format(bench=str(Path(__file__).parent), how=how)

@@ -108,7 +108,7 @@ tax = random_dag(311_000, 500_000)
 frame = column(tax, 1_000_000, 2_000)
 before = status("VmRSS")
 open("/proc/self/clear_refs", "w").write("5")
-how = dict(alpha=0.3, reference={reference!r}, domain=dict.fromkeys("xy", tax.root), moments=False, seed=1)
+how = dict(alpha=0.3, reference={reference!r}, roots=dict.fromkeys("xy", tax.root), moments=False, seed=1)
 nym.add_noise(frame, dict.fromkeys("xy", tax), **how)
 print(before, status("VmHWM"))
 """

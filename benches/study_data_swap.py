@@ -270,7 +270,7 @@ def panels(runs: pd.DataFrame) -> Iterator[str]:
 
 
 SEMANTIC = ("workclass", "education", "marital-status", "race")
-METHODS = {"records (SRS-3)": {}, "strict": {"guarantee": "strict"}}
+METHODS = {"records (SRS-3)": {"method": "records"}, "strict": {}}
 KS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000)
 
 
@@ -344,7 +344,8 @@ def semantic(adult: pd.DataFrame) -> Iterator[str]:
     for method, how in METHODS.items():
         tried = {k: nym.rank_swap(frame, taxonomies, k=k, **how, seed=0) for k in KS}
         changed = {
-            k: {n: 1 - told["unchanged"] for n, told in res.summary["attributes"].items()} for k, res in tried.items()
+            k: {n: 1 - told["unchanged"] for n, told in res.secret.summary["attributes"].items()}
+            for k, res in tried.items()
         }
         k = min(KS, key=lambda k: abs(np.mean(list(changed[k].values())) - 0.05))
         masked = {f"{method}, k = {k}": tried[k].data}

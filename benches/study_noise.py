@@ -78,7 +78,7 @@ MEANS = {
 
 def run(frame: pd.DataFrame, taxonomies: dict[str, Any], how: dict[str, Any], seed: int) -> dict[str, float]:
     """Add noise once and gather the figures of the tables."""
-    summary = nym.add_noise(frame, taxonomies, **how, seed=seed, correlations=True).summary
+    summary = nym.add_noise(frame, taxonomies, **how, seed=seed, correlations=True).secret.summary
     row = {"change": abs(summary["correlations"]["difference"][0])}
     for i, told in enumerate(summary["attributes"].values()):
         row |= {f"mean {i}": told["mean_distance"], f"rmse {i}": told["rmse"]}

@@ -33,7 +33,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "fixed (SRS-1)": {"method": "fixed"},
     "dynamic (SRS-2)": {"method": "dynamic"},
     "records (SRS-3)": {"method": "records"},
-    "strict": {"guarantee": "strict"},
+    "strict": {},
     "distributional": {"method": "distributional"},
     "random": {"method": "random"},
 }
@@ -81,7 +81,7 @@ def figures(frame: pd.DataFrame, taxonomies: dict[str, Any], k: int, how: dict[s
     """Average what swapping achieves over seeds."""
     rows = []
     for seed in range(seeds):
-        summary = nym.rank_swap(frame, taxonomies, k, **how, seed=seed, correlations=True).summary
+        summary = nym.rank_swap(frame, taxonomies, k, **how, seed=seed, correlations=True).secret.summary
         told = list(summary["attributes"].values())
         rows.append(
             {
@@ -154,7 +154,7 @@ def squared_distances(frame: pd.DataFrame, icd: nym.Taxonomy) -> np.ndarray:
 def flow_bound(costs: np.ndarray, k: int) -> float:
     """Find the cheapest way to give each record k possible origins, each record being one k times (minimum-cost flow).
 
-    Whatever keeps the promise of 1/k gives every value at least k equally likely origins, so no RMSE is below this.
+    Whatever keeps the guarantee of 1/k gives every value at least k equally likely origins, so no RMSE is below this.
     """
     n = len(costs)
     source, target = np.divmod(np.arange(n * n), n)
@@ -179,13 +179,13 @@ def against_bounds(complete: pd.DataFrame, taxonomies: dict[str, Any]) -> str:
             records = figures(sample, taxonomies, k, METHODS["records (SRS-3)"], 10)["rmse"]
             row = [f"{n:,}", str(k), *(f"{x:.3f}" for x in (nearest, flow, kept, annealed, records))]
             rows.append([*row, f"{kept / flow:.3f}", f"{annealed / flow:.3f}"])
-    head = ["records", "k", "k nearest", "flow", "strict", "annealed", "SRS-3 (no promise)", "strict / flow"]
+    head = ["records", "k", "k nearest", "flow", "strict", "annealed", "SRS-3 (no guarantee)", "strict / flow"]
     return markdown([*head, "annealed / flow"], rows)
 
 
 def expected(frame: pd.DataFrame, taxonomies: dict[str, Any], k: int, costs: np.ndarray, anneal: bool) -> float:
     """Work out the RMSE that groups give on average over their permutations."""
-    groups = nym.rank_swap(frame, taxonomies, k, guarantee="strict", anneal=anneal, seed=0).secret.groups
+    groups = nym.rank_swap(frame, taxonomies, k, anneal=anneal, seed=0).secret.groups
     order = np.argsort(groups, kind="stable")
     total = 0.0
     for members in np.split(order, np.cumsum(np.bincount(groups))[:-1]):
@@ -223,7 +223,7 @@ def attacked(complete: pd.DataFrame, icd: nym.Taxonomy) -> str:
                 for seed in range(3):
                     res = nym.rank_swap(sample, masked, k, **METHODS[name], seed=seed)
                     after = codes(res.data)
-                    if res.secret:
+                    if name == "strict":
                         chances = attack.shown_by_groups(before, res.secret.groups, sizes)
                     else:
                         chances = attack.shown_by_reruns(before, runs, sizes)

@@ -1,4 +1,4 @@
-"""Shows the examples of docstrings as code: they stand in the text, not in a section of their own as numpy has it."""
+"""Show the examples of docstrings as code: they stand in the text, not in a section of their own as numpy has it."""
 
 from __future__ import annotations
 

@@ -42,7 +42,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command in the folder."""
-    pytest.importorskip("typer")
     from nominym.cli import main
 
     def run(*arguments: object) -> Done:

@@ -40,7 +40,6 @@ def test_page(page: Path) -> None:
 def test_commands_of_a_page(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("typer")
     monkeypatch.chdir(tmp_path)
     Path("visits.csv").write_text(commands.visits())
     Path("illness.csv").write_text(commands.TAXONOMY)

@@ -1,4 +1,4 @@
-"""Anonymize nominal and set-valued microdata with what the values mean.
+"""Anonymize nominal, mixed and set-valued microdata using what the values mean.
 
 >>> import nominym as nym
 >>> tax = nym.Taxonomy.from_edges([("flu", "illness"), ("coma", "illness")])
@@ -10,21 +10,28 @@ from nominym import datasets, distortion, error, itemsets, release, report, risk
 from nominym._core import __version__
 from nominym.control import set_threads
 from nominym.error import NominymError, PrivacyWarning
-from nominym.itemsets import Itemsets, best_order, gray_order, gray_tsp_order, recode, tour_length
-from nominym.noise import NoiseModel, add_noise
+from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, recode, tour_length
+from nominym.meaning import CONTENTS, MEASURES, DistanceMatrix, Equality, Measure, Order, Taxonomy, read_taxonomy
+from nominym.noise import Noise, NoiseModel, add_noise
+from nominym.release import publish
 from nominym.result import Result
-from nominym.swap import data_swap, rank_swap
-from nominym.taxonomy import CONTENTS, MEASURES, DistanceMatrix, Measure, Taxonomy, read_taxonomy
+from nominym.swap import DataSwap, RankSwap, data_swap, rank_swap
 
 __all__ = [
     "CONTENTS",
     "MEASURES",
+    "DataSwap",
     "DistanceMatrix",
+    "Equality",
     "Itemsets",
     "Measure",
+    "Noise",
     "NoiseModel",
     "NominymError",
+    "Order",
     "PrivacyWarning",
+    "RankSwap",
+    "Recode",
     "Result",
     "Taxonomy",
     "__version__",
@@ -37,6 +44,7 @@ __all__ = [
     "gray_order",
     "gray_tsp_order",
     "itemsets",
+    "publish",
     "rank_swap",
     "read_taxonomy",
     "recode",

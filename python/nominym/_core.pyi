@@ -23,17 +23,22 @@ __all__ = [
     "draw_pairs",
     "draw_queries",
     "draw_sample",
+    "draw_spread",
+    "draw_synthetic",
     "draw_uniform",
     "draw_values",
     "error_rate",
+    "expected_squares",
     "group_alike",
     "group_along",
+    "group_records",
     "joint",
     "link_records",
     "match_diverse",
     "order_best",
     "order_gray",
     "order_gray_tsp",
+    "permute_groups",
     "ranks_by_frequency",
     "set_threads",
     "shift_values",
@@ -43,7 +48,6 @@ __all__ = [
     "swap_random",
     "swap_ranked",
     "swap_records",
-    "swap_strict",
     "tour_length",
     "vote_assignments",
     "vote_groups",
@@ -123,7 +127,10 @@ def covariance_squared(
 ) -> float: ...
 def digits(graph: Graph, counts: NDArray[np.uint64]) -> tuple[int, int, list[tuple[int, int]]]: ...
 def set_threads(threads: int) -> None: ...
-def draw_uniform(n: int, seed: int | None, stream: int) -> NDArray[np.float64]: ...
+def draw_normal(n: int, seed: int | None, column: int) -> NDArray[np.float64]: ...
+def draw_spread(n: int, seed: int | None, column: int) -> NDArray[np.float64]: ...
+def draw_uniform(n: int, seed: int | None, column: int) -> NDArray[np.float64]: ...
+def draw_synthetic(n: int, seed: int | None, part: int) -> NDArray[np.float64]: ...
 
 _Codes = NDArray[np.uint32]
 _Swapped = tuple[_Codes, NDArray[np.uint64]]
@@ -134,7 +141,7 @@ def swap_fixed(
     distances: NDArray[np.float64],
     k: int,
     seed: int | None,
-    stream: int,
+    column: int,
     progress: _Progress = None,
 ) -> _Swapped: ...
 def swap_dynamic(
@@ -143,13 +150,13 @@ def swap_dynamic(
     distances: NDArray[np.float64],
     k: int,
     seed: int | None,
-    stream: int,
+    column: int,
     progress: _Progress = None,
 ) -> _Swapped: ...
 def swap_ranked(
-    codes: _Codes, ranks: _Codes, k: int, seed: int | None, stream: int, progress: _Progress = None
+    codes: _Codes, ranks: _Codes, k: int, seed: int | None, column: int, progress: _Progress = None
 ) -> _Swapped: ...
-def swap_random(codes: _Codes, seed: int | None, stream: int, progress: _Progress = None) -> _Swapped: ...
+def swap_random(codes: _Codes, seed: int | None, column: int, progress: _Progress = None) -> _Swapped: ...
 def swap_records(
     codes: list[_Codes],
     distances: list[NDArray[np.float64]],
@@ -158,15 +165,25 @@ def swap_records(
     seed: int | None,
     progress: _Progress = None,
 ) -> list[_Swapped]: ...
-def swap_strict(
+def group_records(
     codes: list[_Codes],
     distances: list[NDArray[np.float64]],
     k: int,
-    joint: bool,
     anneal: bool,
     seed: int | None,
     progress: _Progress = None,
-) -> tuple[list[_Codes], _Codes]: ...
+) -> tuple[_Codes, _Codes]: ...
+def expected_squares(
+    codes: _Codes, distances: NDArray[np.float64], group_of: _Codes, progress: _Progress = None
+) -> float: ...
+def permute_groups(
+    codes: list[_Codes],
+    group_of: _Codes,
+    joint: bool,
+    seed: int | None,
+    progress: _Progress = None,
+    order: _Codes | None = None,
+) -> list[_Codes]: ...
 
 _Coded = tuple[_Codes, int]
 
@@ -176,7 +193,7 @@ def draw_pairs(
     unequal: list[list[_Coded]],
     wanted: int,
     seed: int | None,
-    stream: int,
+    step: int,
     progress: _Progress = None,
 ) -> tuple[_Codes, _Codes, int, int]: ...
 def distortions(
@@ -190,7 +207,6 @@ def ranks_by_frequency(counts: NDArray[np.uint64]) -> _Codes: ...
 
 _Domain = Graph | NDArray[np.float64]
 
-def draw_normal(n: int, seed: int | None, stream: int) -> NDArray[np.float64]: ...
 def shift_values(
     domain: _Domain,
     concepts: _Concepts,
@@ -200,7 +216,7 @@ def shift_values(
     measure: str,
     content: NDArray[np.float64] | None,
     seed: int | None,
-    stream: int,
+    column: int,
     progress: _Progress = None,
 ) -> tuple[_Concepts, int, int]: ...
 def draw_values(
@@ -211,7 +227,7 @@ def draw_values(
     measure: str,
     content: NDArray[np.float64] | None,
     seed: int | None,
-    stream: int,
+    column: int,
     progress: _Progress = None,
 ) -> _Concepts: ...
 

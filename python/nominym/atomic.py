@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
+from nominym.error import Advice, NominymError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -18,12 +20,18 @@ StrPath: TypeAlias = str | os.PathLike[str]
 _NAMELESS_UNKNOWN = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
+class TargetExistsError(NominymError, FileExistsError):
+    """A file that is already there and was not to be replaced."""
+
+
 def check_new(path: StrPath, overwrite: bool) -> None:
     """Refuse to replace a file, unless told to."""
     if Path(path).is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder; name a file", os.fspath(path))
     if not overwrite and os.path.lexists(path):
-        raise FileExistsError(f"{os.fspath(path)} is already there; give overwrite=True to replace it")
+        raise TargetExistsError(
+            f"{os.fspath(path)} is already there", remedy=Advice("give {} to replace it", overwrite=True)
+        )
 
 
 class Draft:
@@ -50,7 +58,7 @@ class Draft:
             raise FileNotFoundError(f"no folder {folder} to write {self.target.name} into")
         # Not tempfile: it makes files that only their owner may read, and the mode would stay.
         self._name: Path | None = self.target.with_name(f".{self.target.name[:100]}.{uuid.uuid4().hex}.tmp")
-        self._file = -1
+        self._file, self._synced = -1, False
         try:
             self._file = self._open(folder, mode)
         except OSError as error:
@@ -72,8 +80,10 @@ class Draft:
         return os.open(self._name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode)
 
     def finish(self) -> None:
-        """Bring all that was written to the disk; a full disk is told here at the latest."""
-        os.fsync(self._file)
+        """Bring all that was written to the disk, once; a full disk is told here at the latest."""
+        if not self._synced:
+            os.fsync(self._file)
+            self._synced = True
 
     def publish(self) -> None:
         """Give the draft its name, in place of what has it now."""
@@ -105,7 +115,7 @@ class Draft:
 
 @contextmanager
 def draft_of(path: StrPath) -> Iterator[Path]:
-    """Give the path of a draft that becomes the file `path` when the block ends well, and vanishes if not."""
+    """Return the path of a draft that becomes the file `path` when the block ends well, and vanishes if not."""
     draft = Draft(path)
     try:
         yield draft.path

@@ -6,6 +6,7 @@ one hue and, where values have a sign, from purple to orange (Harrower and Brewe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +31,14 @@ SCALE = "Blues"
 SIGNED = "PuOr"
 """A colour for each side of 0."""
 
+COLOUR_BAR = {"thickness": 12, "outlinewidth": 0, "tickfont": {"color": FAINT}}
+
 _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 _LONGEST = 36
 
 
 def objects(what: str) -> Any:
-    """Give plotly's graph objects, or say how to get them."""
+    """Return plotly's graph objects, or say how to get them."""
     try:
         import plotly.graph_objects as go
     except ImportError:
@@ -43,7 +46,7 @@ def objects(what: str) -> Any:
     return go
 
 
-def new(title: str, subtitle: str = "", *, alt: str = "", x: str = "", y: str = "", height: int = 360) -> go.Figure:
+def new(title: str, subtitle: str = "", *, alt: str = "", x: str = "", y: str = "", height: int = 320) -> go.Figure:
     """Start a figure: titled, with labelled axes. ``alt`` says what it shows to those who do not see it."""
     figure = objects("a figure").Figure()
     axis = {
@@ -92,6 +95,36 @@ def plain(text: object, longest: int = _LONGEST) -> str:
     """
     written = " ".join(str(text).split())
     return escape(written if len(written) <= longest else written[: longest - 1] + "…", quote=False)
+
+
+def name_ticks(labels: Sequence[str]) -> dict[str, Any]:
+    """Return the ticks of an axis of categories.
+
+    They are placed by number, not by name: plotly would read names such as "1" as numbers, and join names that are
+    shortened alike.
+    """
+    return {"tickvals": list(range(len(labels))), "ticktext": list(labels)}
+
+
+def add_cells(
+    figure: go.Figure, pairs: Any, labels: Sequence[str], *, digits: int, hover: str = "", **look: Any
+) -> None:
+    """Draw a square of numbers as coloured cells, with what it is of each pair of labels."""
+    every = list(range(len(labels)))
+    figure.add_trace(
+        objects("a heat map").Heatmap(
+            z=[[None if value != value else float(value) for value in row] for row in pairs],
+            x=every,
+            y=every,
+            texttemplate=f"%{{z:.{digits}f}}",
+            customdata=[[f"{x} and {y}" for x in labels] for y in labels],
+            hovertemplate=f"%{{customdata}}: %{{z:.{digits + 1}f}}<extra>{hover}</extra>",
+            hoverongaps=False,
+            xgap=2,
+            ygap=2,
+            **look,
+        )
+    )
 
 
 def mark_bound(figure: go.Figure, value: float, text: str, *, right: bool = False) -> None:

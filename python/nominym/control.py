@@ -28,14 +28,14 @@ def set_threads(threads: int | None) -> None:
     >>> set_threads(None)
     """
     if threads is not None and not 1 <= threads <= 1024:
-        raise ParameterError(f"threads={threads}: give a number from 1 to 1024, or None for one per core")
+        raise ParameterError("give a number from 1 to 1024, or None for one per core", parameter="threads", value=threads)
     _core.set_threads(threads or 0)
 
 
 def check_progress(progress: object) -> None:
     """Refuse what nobody can report to."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        raise ParameterError(f"progress={progress!r}: give None, True or a callable of (done, total)")
+        raise ParameterError("give None, True or a callable of (done, total)", parameter="progress", value=progress)
 
 
 @contextmanager

@@ -1,14 +1,62 @@
 """The exceptions of nominym: one hierarchy, each also a built-in ``ValueError`` or ``KeyError``.
 
+Every error carries what it is about: ``parameter`` and ``value``, ``column``, and a ``remedy``. The message is composed
+from them, so that the command line can name options its own way without reading messages.
+
 >>> import nominym as nym
 >>> try:
-...     nym.Taxonomy.from_edges([("a", "b"), ("b", "a")])
+...     nym.RankSwap(k=1)
 ... except ValueError as error:
-...     print(type(error).__name__)
-CycleError
+...     print(error)
+...     error.parameter, error.value
+k=1: a group of one record protects nobody; give 2 or more
+('k', 1)
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Spelling = Callable[[str, Any], str]
+"""Writes an option and its value: as an argument in Python, as an option on the command line."""
+
+NO_VALUE: Any = object()
+"""Stands for the value of a parameter that was not given, or that a message leaves out."""
+
+
+def as_argument(name: str, value: Any = NO_VALUE) -> str:
+    """Write an option as an argument of a Python call.
+
+    >>> as_argument("k", 10), as_argument("k")
+    ('k=10', 'k=')
+    """
+    if value is NO_VALUE:
+        return f"{name}="
+    try:
+        return f"{name}={value!r}"
+    except ValueError:  # Python does not write numbers of thousands of digits
+        return f"{name}=…"
+
+
+class Advice:
+    """A remedy that names options, spelled by whoever shows it.
+
+    >>> str(Advice("use {} instead", guarantee="strict"))
+    "use guarantee='strict' instead"
+    """
+
+    def __init__(self, text: str, **options: Any) -> None:
+        """Hold a text with a place, ``{}``, for each option."""
+        self.text, self.options = text, options
+
+    def spelled(self, spelling: Spelling) -> str:
+        """Return the text with the options spelled."""
+        return self.text.format(*(spelling(name, value) for name, value in self.options.items()))
+
+    def __str__(self) -> str:
+        """Return the text as Python callers read it."""
+        return self.spelled(as_argument)
 
 
 class NominymError(Exception):
@@ -16,6 +64,35 @@ class NominymError(Exception):
 
     concepts: tuple[int, ...] | list[int] = ()
     """Concepts that the compiled core names, by index; messages name them by id."""
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        parameter: str | None = None,
+        value: Any = NO_VALUE,
+        column: Any = None,
+        remedy: str | Advice | None = None,
+    ) -> None:
+        """Hold what is wrong, and with what."""
+        super().__init__(message)
+        self.message, self.parameter, self.value, self.column, self.remedy = message, parameter, value, column, remedy
+
+    def worded(self, spelling: Spelling = as_argument) -> str:
+        """Return the message, with options spelled as the caller writes them."""
+        text = self.message
+        if self.column is not None:
+            text = f"column {self.column!r}: {text}"
+        if self.parameter is not None:
+            text = f"{spelling(self.parameter, self.value)}: {text}"
+        if self.remedy is None:
+            return text
+        remedy = self.remedy.spelled(spelling) if isinstance(self.remedy, Advice) else self.remedy
+        return f"{text}; {remedy}"
+
+    def __str__(self) -> str:
+        """Return the message as Python callers read it."""
+        return self.worded()
 
 
 class ParameterError(NominymError, ValueError):
@@ -33,9 +110,6 @@ class MissingValueError(DataError):
 class UnknownColumnError(NominymError, KeyError):
     """A column name that the table does not have."""
 
-    # KeyError would show the message quoted and escaped.
-    __str__ = Exception.__str__
-
 
 class TaxonomyError(NominymError, ValueError):
     """Concepts and links that do not make a taxonomy."""
@@ -50,13 +124,11 @@ class RootError(TaxonomyError):
 
 
 class FormatError(TaxonomyError):
-    """A file that is not what its format promises; the message names file and line."""
+    """A file that is not what its format says; the message names file and line."""
 
 
 class UnknownConceptError(NominymError, KeyError):
     """Values that are no concept of the taxonomy; the message lists and counts them."""
-
-    __str__ = Exception.__str__
 
 
 class AmbiguousConceptError(UnknownConceptError):
@@ -76,4 +148,15 @@ class InternalError(NominymError, ValueError):
 
 
 class PrivacyWarning(UserWarning):
-    """A use that takes away from the promise of a method; the message says what to do instead."""
+    """A use that weakens the guarantee of a method; the message says what to do instead."""
+
+
+def no_column(name: Any, known: Any, where: str = "") -> UnknownColumnError:
+    """Make the error for a column that a table does not have.
+
+    >>> raise no_column("agee", ["age", "sex"])
+    Traceback (most recent call last):
+    nominym.error.UnknownColumnError: there is no column 'agee'; there are 'age', 'sex'
+    """
+    there = f" in the table {where}" if where else ""
+    return UnknownColumnError(f"there is no column {name!r}{there}; there are {', '.join(map(repr, known))}")

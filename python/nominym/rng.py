@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 from nominym.error import ParameterError
 
 
@@ -13,9 +15,9 @@ def check_seed(seed: object) -> None:
     nominym.error.ParameterError: seed=-1: give a whole number from 0 to 2^64 − 1, or None
     """
     if seed is not None and not (is_whole(seed) and 0 <= int(seed) < 2**64):  # type: ignore[call-overload]
-        raise ParameterError(f"seed={seed!r}: give a whole number from 0 to 2^64 − 1, or None")
+        raise ParameterError("give a whole number from 0 to 2^64 − 1, or None", parameter="seed", value=seed)
 
 
 def is_whole(value: object) -> bool:
     """Tell whether something is a whole number, of Python or numpy; True and False are not."""
-    return hasattr(value, "__index__") and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -32,9 +32,10 @@ def browser() -> Iterator[Any]:
 def report(tmp_path_factory) -> Path:
     frame, taxonomies = nym.datasets.discharges(2_000, seed=1, diagnoses=40, procedures=30)
     masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
-    res = nym.rank_swap(frame, masked, k=5, guarantee="strict", seed=1)
+    res = nym.rank_swap(frame, masked, k=5)
     path = tmp_path_factory.mktemp("report") / "report.html"
-    return nym.report.write(path, frame, res, taxonomies, sweep={"k": [2, 10]})
+    nym.report.write(path.with_name("publication.html"), res)
+    return nym.report.write(path, res, edition="owner", sweep={"k": [2, 10]})
 
 
 class Opened:
@@ -173,8 +174,22 @@ def test_the_tables_of_figures_open(opened) -> None:
     assert first.locator("table").is_visible()
 
 
-def test_a_narrow_screen(browser, report) -> None:
-    opened = Opened(browser, report)
+def test_the_head_says_which_edition_it_is(browser, report) -> None:
+    for path, said in ((report, "Owner's edition, not for publication"),
+                       (report.with_name("publication.html"), "Edition for publication")):  # fmt: skip
+        opened = Opened(browser, path)
+        line = opened.page.locator("main .edition")
+        assert line.count() == 1
+        assert said in line.inner_text()
+        assert line.bounding_box()["y"] < opened.page.locator("h1").bounding_box()["y"]
+        assert opened.faults == []
+        assert opened.requests == []
+        opened.context.close()
+
+
+@pytest.mark.parametrize("edition", ["report.html", "publication.html"])
+def test_a_narrow_screen(browser, report, edition) -> None:
+    opened = Opened(browser, report.with_name(edition))
     opened.page.set_viewport_size({"width": 375, "height": 800})
     opened.page.wait_for_timeout(500)
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 375
@@ -209,8 +224,8 @@ def test_names_do_not_run(browser, tmp_path) -> None:
     tax = nym.Taxonomy.from_edges([(name, "<i>all</i>") for name in names])
     table = {HOSTILE: names * 40, "<u>other</u>": names[::-1] * 40}
     meaning = dict.fromkeys(table, tax)
-    res = nym.rank_swap(table, meaning, k=5, guarantee="strict", seed=1)
-    opened = Opened(browser, nym.report.write(tmp_path / "hostile.html", table, res, meaning, title="Names"))
+    res = nym.rank_swap(table, meaning, k=5)
+    opened = Opened(browser, nym.report.write(tmp_path / "hostile.html", res, edition="owner", title="Names"))
     page = opened.page
     assert page.title() == "Names"
     assert page.locator("main img, main b, main i, main u, .plot a[*|href]").count() == 0
@@ -225,14 +240,27 @@ def test_names_do_not_run(browser, tmp_path) -> None:
 def test_item_sets(browser, tmp_path) -> None:
     made, _ = nym.datasets.baskets(500, seed=1, items=60)
     sets = nym.Itemsets.from_lists([[f"{HOSTILE} {item}" for item in row] for row in made])
-    rel = nym.recode(sets, k=5, order="gray", seed=1)
-    path = nym.report.write_itemsets(tmp_path / "sets.html", sets, rel, sweep={"k": [2, 8]})
+    rel = nym.recode(sets, k=5, order="gray")
+    path = nym.report.write(tmp_path / "sets.html", rel, edition="owner", sweep={"k": [2, 8]})
     opened = Opened(browser, path)
     assert opened.page.locator(".plot svg.main-svg").count() > 0
-    assert opened.page.inner_text("#verdict") == "The promise holds"
+    assert opened.page.inner_text("#verdict").startswith("Re-identification probability of a row: at most 1 in 5")
     assert opened.page.locator("main img").count() == 0
     assert opened.page.title() == "Release of 500 item sets"
     assert opened.page.locator(".xtick text", has_text="</script>").count() > 0
     assert opened.faults == []
     assert opened.requests == []
+    opened.context.close()
+
+
+def test_a_page_without_figures(browser, tmp_path) -> None:
+    """Nothing is guaranteed of noise, so nothing is drawn; the switch works all the same."""
+    frame, taxonomies = nym.datasets.discharges(300, seed=1)
+    res = nym.add_noise(frame, {"diagnosis": taxonomies["diagnosis"]}, alpha=0.3)
+    opened = Opened(browser, nym.report.write(tmp_path / "noise.html", res))
+    light = paper(opened.page)
+    opened.page.click("#theme")
+    assert paper(opened.page) != light
+    assert opened.page.inner_text("#verdict") == "No guarantee"
+    assert opened.faults == []
     opened.context.close()

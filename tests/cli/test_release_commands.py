@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import stat
 from collections import Counter
@@ -15,7 +16,11 @@ import pytest
 import nominym as nym
 from commands import ROLES, Run
 
-SWAP = ("swap", "visits.csv", "-o", "release.csv", *ROLES, "--k", "5", "--guarantee", "strict")
+SWAP = ("swap", "visits.csv", "-o", "release.csv", *ROLES, "--k", "5")
+GUARANTEE = (
+    "guarantee: re-identification probability of a row at most 0.2 (adversary: knows all masked values, the groups and "
+    "the algorithm; not covered: kept columns)"
+)
 
 
 def read(path: str) -> pd.DataFrame:
@@ -33,7 +38,8 @@ def test_identifiers_are_dropped_values_masked_and_the_rest_kept(run: Run) -> No
         zip(before["ward"], before["cost"], strict=True)
     )
     assert "identifiers are dropped: name" in done.err
-    assert "promise: nobody finds the row of a person with a probability above 0.2" in done.out
+    assert GUARANTEE in done.out
+    assert "diagnosis: expected RMSE 0." in done.out
 
 
 def test_rows_are_shuffled_unless_told_otherwise(run: Run) -> None:
@@ -48,10 +54,19 @@ def test_rows_are_shuffled_unless_told_otherwise(run: Run) -> None:
 def test_the_key_gives_the_rows_back(run: Run) -> None:
     done = run(*SWAP, "--key", "owner.parquet")
     assert "keep it secret" in done.err
-    rows = nym.release.read_key("owner.parquet", "release.csv", 60)
+    record = nym.release.read_record("owner.parquet", "release.csv", 60)
+    rows = record.rows
     before, after = read("visits.csv"), read("release.csv")
     assert list(after["cost"].to_numpy()[rows]) == list(before["cost"])
     assert stat.S_IMODE(Path("owner.parquet").stat().st_mode) == 0o600
+    content = Path("visits.csv").read_bytes()
+    assert record.input == {
+        "name": "visits.csv", "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest(), "rows": 60,
+        "columns": 4,
+    }  # fmt: skip
+    assert record.seed is None
+    assert record.summary["attributes"]["diagnosis"]["rmse"] > 0
+    assert repr(record) == "<OwnersRecord: for the owner only>"
 
 
 def test_a_key_of_another_release_is_refused(run: Run) -> None:
@@ -59,7 +74,7 @@ def test_a_key_of_another_release_is_refused(run: Run) -> None:
     run(*SWAP, "--overwrite")
     done = run("measure", "visits.csv", "release.csv", "--quasi", "diagnosis=illness.csv", "--key", "owner.parquet")
     assert done.code == 3
-    assert "key of another release" in done.err
+    assert "the record of another release" in done.err
 
 
 def test_the_manifest_says_how_and_holds_no_record(run: Run) -> None:
@@ -69,18 +84,50 @@ def test_the_manifest_says_how_and_holds_no_record(run: Run) -> None:
     assert said["format"] == "nominym-manifest"
     assert said["command"] == "swap"
     assert said["version"] == nym.__version__
+    assert said["options"] == {"k": 5, "guarantee": "strict"}
     assert said["params"]["k"] == 5
-    assert "seed" not in said["params"]
+    assert said["seeded"] is False
     assert said["roles"] == {"identifier": ["name"], "quasi-identifier": ["diagnosis"], "keep": ["ward", "cost"]}
-    assert said["input"]["rows"] == said["output"]["rows"] == 60
-    assert (said["input"]["columns"], said["output"]["columns"]) == (4, 3)
-    assert said["input"]["name"] == "visits.csv"
-    assert said["taxonomies"]["diagnosis"]["concepts"] == 9
-    assert said["achieved"]["bound"] == 0.2
-    # No value of a kept or dropped column, no path.
-    for secret in ("P001", "P059", "measles", str(Path.cwd()), "owner"):
+    assert (said["output"]["name"], said["output"]["rows"], said["output"]["columns"]) == ("release.csv", 60, 3)
+    assert said["meanings"]["diagnosis"]["concepts"] == 9
+    assert said["meanings"]["diagnosis"]["name"] == "illness.csv"
+    assert said["summary"]["bound"] == 0.2
+    # No value of a kept or dropped column, no path, no trace of the input.
+    content = Path("visits.csv").read_bytes()
+    for secret in ("P001", "P059", "measles", str(Path.cwd()), "owner", "visits", str(len(content)),
+                   hashlib.sha256(content).hexdigest()):  # fmt: skip
         assert secret not in text
+    # No figure that this one draw realised.
+    record = nym.release.read_record("owner.parquet", "release.csv", 60)
+    realised = set(record.summary["attributes"]["diagnosis"]) - set(said["summary"]["attributes"]["diagnosis"])
+    assert {"rmse", "unchanged", "candidates"} <= realised
+    assert not realised & {name for name in _names(said) if name not in ("missing", "notes")}
+    assert nym.release.read_manifest("release.csv").method == nym.RankSwap(k=5)
     nym.release.read_manifest("release.csv").check("release.csv")
+
+
+def _names(content: object) -> set[str]:
+    """List all keys of a JSON text."""
+    if isinstance(content, dict):
+        return set(content) | {name for part in content.values() for name in _names(part)}
+    return {name for part in content for name in _names(part)} if isinstance(content, list) else set()
+
+
+def test_the_manifest_is_no_function_of_the_draw(run: Run) -> None:
+    """Groups that cannot be others: whatever is drawn, all that is public but the data is the same."""
+    rows = [f"P{i},{'flu' if i < 30 else 'burn'},{'AB'[i % 2]},{i}" for i in range(60)]
+    Path("visits.csv").write_text("\n".join(["name,diagnosis,ward,cost", *rows]) + "\n")
+    said, data = [], set()
+    for _ in range(4):
+        done = run(*SWAP[:-1], "60", "--key", "owner.parquet", "--overwrite")
+        assert done.code == 0, done.err
+        manifest = json.loads(Path("release.csv.manifest.json").read_text())
+        assert manifest["summary"]["groups"]["count"] == 1
+        data.add(manifest["output"].pop("sha256"))
+        del manifest["made"]
+        said.append((manifest, done.out, done.err))
+    assert len(data) == 4
+    assert all(each == said[0] for each in said)
 
 
 def test_a_changed_release_is_not_the_one_of_its_manifest(run: Run) -> None:
@@ -92,14 +139,17 @@ def test_a_changed_release_is_not_the_one_of_its_manifest(run: Run) -> None:
     assert "is not about release.csv as it is now" in done.err
 
 
-def test_a_seed_is_recorded_if_given_and_gives_the_same_again(run: Run) -> None:
-    done = run(*SWAP, "--seed", "7")
+def test_a_seed_gives_the_same_again_and_only_the_owner_has_it(run: Run) -> None:
+    done = run(*SWAP, "--seed", "7918", "--key", "owner.parquet")
     first = Path("release.csv").read_bytes()
-    assert "made with a seed" in done.err
+    assert "warning: made with a seed" in done.err
+    assert "guarantee: none, since a seed was given" in done.out
     said = nym.release.read_manifest("release.csv")
-    assert said.params["seed"] == 7
-    assert "made with a seed" in said.notes[-1]
-    run(*SWAP, "--seed", "7", "--overwrite")
+    assert said.seeded
+    assert "this release guarantees nothing" in said.notes[-1]
+    assert "7918" not in Path("release.csv.manifest.json").read_text() + done.out + done.err
+    assert nym.release.read_record("owner.parquet", "release.csv", 60).seed == 7918
+    run(*SWAP, "--seed", "7918", "--overwrite")
     assert Path("release.csv").read_bytes() == first
     run(*SWAP, "--overwrite")
     assert Path("release.csv").read_bytes() != first
@@ -108,7 +158,7 @@ def test_a_seed_is_recorded_if_given_and_gives_the_same_again(run: Run) -> None:
 def test_release_files_hold_no_secret(run: Run) -> None:
     frame = pd.read_csv("visits.csv", dtype={"cost": str, "ward": "category"})
     frame.set_index("name").to_parquet("visits.parquet")  # with notes of pandas in its metadata
-    args = ("swap", "visits.parquet", "-o", "release.parquet", *ROLES, "--k", "5", "--guarantee", "strict", "--seed", 3)
+    args = ("swap", "visits.parquet", "-o", "release.parquet", *ROLES, "--k", "5", "--seed", 3)
     done = run(*args)
     assert done.code == 0, done.err
     file = pq.ParquetFile("release.parquet")
@@ -134,7 +184,7 @@ def test_parquet_keeps_types_and_csv_takes_them(run: Run) -> None:
     assert after.schema.types == before.schema.types
     done = run("swap", "visits.parquet", "-o", "release.csv", *roles)
     assert done.code == 3
-    assert "'tags' holds list" in done.err
+    assert "column 'tags': holds list" in done.err
     assert not Path("release.csv").exists()
     frame.drop(columns="tags").to_parquet("visits.parquet")
     assert run("swap", "visits.parquet", "-o", "release.csv", *roles[:-4], "--k", 4).code == 0
@@ -142,36 +192,73 @@ def test_parquet_keeps_types_and_csv_takes_them(run: Run) -> None:
 
 
 def test_noise(run: Run) -> None:
-    done = run("noise", "visits.csv", "-o", "release.csv", *ROLES, "--alpha", "0.5", "--correlations")
+    done = run("noise", "visits.csv", "-o", "release.csv", *ROLES, "--alpha", "0.5", "--correlations", "--no-moments",
+               "--key", "owner.parquet")  # fmt: skip
     assert done.code == 0, done.err
-    assert nym.release.read_manifest("release.csv").achieved["attributes"]["diagnosis"]["rmse"] > 0
+    assert "guarantee: none" in done.out
+    assert "rmse" not in nym.release.read_manifest("release.csv").summary["attributes"]["diagnosis"]
+    record = nym.release.read_record("owner.parquet", "release.csv", 60)
+    assert record.summary["attributes"]["diagnosis"]["rmse"] > 0
+    assert nym.release.read_manifest("release.csv").method == nym.Noise(alpha=0.5, correlations=True, moments=False)
     done = run("noise", "visits.csv", "-o", "release.csv", *ROLES, "--alpha", "-1", "--overwrite")
     assert done.code == 2
-    assert "error: --alpha=-1.0: give a number above 0" in done.err
+    assert "error: --alpha -1.0: give a number above 0" in done.err
 
 
 def test_data_swap(run: Run) -> None:
     roles = ("--quasi", "diagnosis", "--keep", "ward", "--keep", "cost", "--identifier", "name")
-    done = run("data-swap", "visits.csv", "-o", "r.csv", *roles, "--rate", 0.2, "--equal", "ward", "--true-swaps")
+    done = run("data-swap", "visits.csv", "-o", "r.csv", *roles, "--rate", 0.2, "--equal", "ward", "--true-swaps",
+               "--key", "owner.parquet")  # fmt: skip
     assert done.code == 0, done.err
-    assert "6 pairs swapped, 20.00% of the records" in done.out
-    assert nym.release.read_manifest("r.csv").params["equal"] == ["ward"]
+    assert "pairs" not in done.out
+    assert nym.release.read_record("owner.parquet", "r.csv", 60).summary["pairs"] == 6
+    said = nym.release.read_manifest("r.csv")
+    assert said.params["equal"] == ["ward"]
+    assert said.meanings == {}
+    assert said.method == nym.DataSwap(rate=0.2, equal=["ward"], true_swaps=True)
 
 
 def test_numbers_in_text_are_swapped_by_their_size(run: Run) -> None:
-    roles = ("--quasi", "cost", "--keep", "ward", "--keep", "diagnosis", "--identifier", "name")
+    roles = ("--quasi", "cost=number", "--keep", "ward", "--keep", "diagnosis", "--identifier", "name")
     done = run("swap", "visits.csv", "-o", "r.csv", *roles, "--method", "numerical", "--p", 10, "--keep-order")
     assert done.code == 0, done.err
     before, after = read("visits.csv")["cost"], read("r.csv")["cost"]
     assert sorted(before) == sorted(after)
     assert max(abs(before.astype(int) - after.astype(int))) <= 6
-    done = run("swap", "visits.csv", "-o", "q.csv", *roles[2:], "--quasi", "cost", "--method", "numerical", "--p", 10,
-               "--delimiter", ",", "--na", "000")  # fmt: skip
+    done = run("swap", "visits.csv", "-o", "q.csv", *roles[2:], "--quasi", "cost=number", "--method", "numerical",
+               "--p", 10, "--delimiter", ",", "--na", "000")  # fmt: skip
     assert done.code == 0, done.err
-    roles = ("--quasi", "ward", "--keep", "cost", "--keep", "diagnosis", "--identifier", "name")
+    roles = ("--quasi", "ward=number", "--keep", "cost", "--keep", "diagnosis", "--identifier", "name")
     done = run("swap", "visits.csv", "-o", "s.csv", *roles, "--method", "numerical", "--p", 10)
     assert done.code == 3
-    assert "'A' is no number" in done.err
+    assert "column 'ward': 'A' has no order of its own" in done.err
+
+
+def test_meanings_of_all_kinds(run: Run) -> None:
+    Path("wards.order").write_text("B\nA\n")
+    roles = (
+        "--identifier",
+        "name",
+        "--quasi",
+        "diagnosis=equal",
+        "--quasi",
+        "cost=number",
+        "--quasi",
+        "ward=wards.order",
+    )
+    done = run("swap", "visits.csv", "-o", "r.csv", *roles, "--k", 5)
+    assert done.code == 0, done.err
+    said = nym.release.read_manifest("r.csv")
+    assert said.meanings == {
+        "diagnosis": {"meaning": "Equality"},
+        "cost": {"meaning": "Order"},
+        "ward": {"meaning": "Order", "name": "wards.order", "values": ["B", "A"]},
+    }
+    assert "not covered" not in done.out
+    Path("wards.order").write_text("B\n")
+    done = run("swap", "visits.csv", "-o", "s.csv", *roles, "--k", 5)
+    assert done.code == 3
+    assert "column 'ward': 'A' has no place in the given order" in done.err
 
 
 def test_missing_markers_go_for_masked_columns_only(run: Run) -> None:
@@ -202,7 +289,10 @@ def test_recode(run: Run, out: str) -> None:
     done = run("recode", "baskets.dat", "-o", out, "--k", 4, "--order", "gray", "--key", "owner.parquet")
     assert done.code == 0, done.err
     rel = nym.itemsets.read_release(out)
-    rows = nym.release.read_key("owner.parquet", out, 300)
+    record = nym.release.read_record("owner.parquet", out, 300)
+    rows = record.rows
+    assert record.input["name"] == "baskets.dat"
+    assert 0 < record.summary["error_rate"] < 2
     assert int(rel.compatible(sets).min()) >= 4
     # Every record could be the row that the key names.
     for record in range(20):
@@ -222,7 +312,7 @@ def test_recode_of_a_column_of_lists(run: Run) -> None:
     assert done.code == 0, done.err
     assert "not part of the release: name" in done.err
     assert pq.read_schema("r.parquet").names == ["base", "distance", "threshold", "label"]
-    assert "seed" not in Path("r.parquet.manifest.json").read_text()
+    assert nym.release.read_manifest("r.parquet").method == nym.Recode(l=3, order="gray")
 
 
 def test_output_is_never_an_input(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Synthetic baskets have the shape that they promise."""
+"""Synthetic baskets have the shape that was asked for."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_baskets_of_one_profile_are_alike() -> None:
     assert shared(0.9) > shared(0.0) + 0.05
 
 
-def test_labels_have_the_promised_frequencies() -> None:
+def test_labels_have_the_frequencies_asked_for() -> None:
     _, labels = baskets(200_000, seed=2, labels=470)
     names, counts = np.unique(labels.astype(str), return_counts=True)
     assert (len(names), names[0]) == (470, "L000")

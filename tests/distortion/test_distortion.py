@@ -145,6 +145,7 @@ def test_any_masked_table() -> None:
     columns = ["diagnosis", "procedure", "sex"]
     for data in (
         nym.rank_swap(frame, masked, k=5, seed=1).data,
+        nym.rank_swap(frame, masked, k=5, method="records", seed=1).data,
         nym.add_noise(frame, masked, alpha=0.5, seed=1, moments=False).data,
         nym.data_swap(frame, ["diagnosis"], 0.4, seed=1).data,
         frame.assign(diagnosis="*"),
@@ -160,6 +161,21 @@ def test_any_masked_table() -> None:
     assert lost > 0.1
 
 
+def test_tables_that_are_coded_already() -> None:
+    """The same figures, of columns with a meaning and without."""
+    frame, taxonomies = nym.datasets.discharges(500, seed=1, diagnoses=30, procedures=20)
+    masked = {"diagnosis": taxonomies["diagnosis"], "length_of_stay": nym.Order()}
+    columns = ["diagnosis", "length_of_stay", "sex"]
+    for res in (
+        nym.rank_swap(frame, masked, k=5, seed=1),
+        nym.add_noise(frame, {"diagnosis": taxonomies["diagnosis"]}, alpha=0.5, seed=1),
+        nym.data_swap(frame, ["diagnosis", "sex"], 0.4, seed=1),
+    ):
+        found = distortion.compare(res.secret.comparison, columns)
+        pd.testing.assert_frame_equal(found, distortion.table(frame, res.data, columns))
+        assert found["total_variation"].iloc[-1] > 0
+
+
 GOOD = {"x": ["a", "b"], "y": ["p", "q"], "z": ["k", "l"]}
 
 
@@ -168,7 +184,7 @@ GOOD = {"x": ["a", "b"], "y": ["p", "q"], "z": ["k", "l"]}
     [
         (GOOD, {"x": ["a", "b"]}, None, error.DataError, "column 'y' is not in the table after; name the columns"),
         ({"x": ["a", "b"]}, GOOD, None, error.DataError, "column 'y' is not in the table before"),
-        (GOOD, GOOD, ["x", "w"], error.UnknownColumnError, "there is no column 'w' in the table before; there are 'x'"),
+        (GOOD, GOOD, ["x", "w"], error.UnknownColumnError, "there is no column 'w'; there are 'x', 'y', 'z'"),
         (GOOD, {"x": ["a", "b"]}, ["y"], error.UnknownColumnError, "no column 'y' in the table after"),
         (GOOD, {"x": ["a"]}, ["x"], error.DataError, "2 records before and 1 after; .* same records"),
         (GOOD, {"x": ["a", "b"], "y": ["a"]}, ["x", "y"], error.DataError, "'x' has 2, 'y' has 1"),
@@ -177,7 +193,8 @@ GOOD = {"x": ["a", "b"], "y": ["p", "q"], "z": ["k", "l"]}
         (GOOD, GOOD, pd.DataFrame(GOOD), error.ParameterError, "a list of column names is needed, not DataFrame"),
         (GOOD, GOOD, {"x": 1}, error.ParameterError, "a list of column names is needed"),
         ({"x": []}, {"x": []}, None, error.DataError, "no records"),
-        ({"x": [0.5]}, {"x": [0.5]}, None, error.DataError, "column 'x': holds double numbers"),
+        ({"x": [0.5]}, {"x": [0.5]}, None, error.DataError, "column 'x': holds numbers with decimal places"),
+        ({"x": [[1]]}, {"x": [[1]]}, None, error.DataError, "column 'x': .* lists, which have no categories"),
         ([1], GOOD, None, error.DataError, "not list"),
         (GOOD, None, None, error.DataError, "not NoneType"),
     ],

@@ -57,6 +57,8 @@ def test_lines_are_records(tmp_path, text: str, expected) -> None:
         ("1\n2147483648\n", 'line 2: "2147483648" is no item'),
         ("1\n5 6 5\n", "line 2: item 5 stands twice"),
         ("1\n\xff\n", "line 2: "),
+        ("1\n2²\n", "line 2: "),
+        ("1\n\xb2\n", "line 2: "),
     ],
 )
 def test_mistakes_are_named_by_file_and_line(tmp_path, text: str, message: str) -> None:

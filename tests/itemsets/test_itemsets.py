@@ -98,8 +98,9 @@ def test_optional_packages_are_named(monkeypatch) -> None:
     for convert in (sets.to_column, sets.to_frame):
         with pytest.raises(error.MissingExtraError, match=r"pip install nominym\[polars\]"):
             convert("polars")
-        with pytest.raises(error.ParameterError, match="library='numpy': give 'pandas', 'arrow' or 'polars'"):
-            convert("numpy")  # type: ignore[arg-type]
+        for library in ("numpy", ["pandas"], np.array(["pandas", "polars"]), None):
+            with pytest.raises(error.ParameterError, match=r"library=.*: give 'pandas', 'arrow' or 'polars'"):
+                convert(library)
 
 
 COLUMNS = {
@@ -114,6 +115,8 @@ COLUMNS = {
     "arrow large": pa.array(ROWS, type=pa.large_list(pa.large_string())),
     "arrow chunked": pa.chunked_array([ROWS[:1], [], ROWS[1:]], type=pa.list_(pa.string())),
     "arrow slice": pa.array([["wine"], *ROWS, ["wine"]])[1:-1],
+    "polars objects": pl.Series([set(row) for row in ROWS], dtype=pl.Object),
+    "name that is missing": pd.Series(ROWS, name=pd.NA),
     "list": ROWS,
     "generators": [iter(row) for row in ROWS],
 }
@@ -149,11 +152,18 @@ def test_the_callers_items_are_kept_in_their_order() -> None:
         (["a", None], "place 1 is missing"),
         (["a", 1], "place 1: 1 beside items of another type"),
         ([1.5], "place 0: 1.5 of type float is no item"),
+        (["a", "\ud800"], "place 1: .* surrogate"),
+        ([10**5000], "place 0: a huge number has more than 64 bits"),
         ("abc", "give the list of all items"),
         (5, "give the list of all items"),
+        (np.array(5), "give the list of all items"),
+        (pd.DataFrame({"a": [1]}), "give the list of all items"),
+        (range(10**30), "at most 2.32 − 1 items"),
+        (range(2**63, 2**63 + 2), "of 64 bits"),
     ):
-        with pytest.raises(error.NominymError, match=message):
+        with pytest.raises(error.NominymError, match=message) as caught:
             Itemsets.from_lists([], items=wrong)
+        assert caught.value.parameter == "items"
 
 
 def test_records_are_chosen_by_number() -> None:
@@ -186,6 +196,13 @@ MISTAKES = {
     "tuple": ([[("a", 1)]], r"row 0: .*of type (tuple|list) is no item"),
     "bytes": ([[b"a"]], "row 0: b'a' of type bytes is no item"),
     "long": ([[1], [2**63]], "row 1: 9223372036854775808 has more than 64 bits"),
+    "longer": ([[1], [10**5000]], "row 1: a huge number has more than 64 bits"),
+    "surrogate": ([["a"], ["\ud800"]], r"row 1: '\\ud800' has half of a surrogate pair"),
+    "scalar row": ([[1], np.array(1)], "row 1: a list of items is needed"),
+    "scalar": (np.array(1), "rows of items are needed, not ndarray"),
+    "endless": (range(10**30), "rows of items are needed, not range"),
+    "array": ([[np.array([1, 2])]], r"row 0: .* is no item"),
+    "type": ([[int]], "row 0: <class 'int'> of type type is no item"),
     "numpy": ([np.array([1, 2**64 - 1], dtype=np.uint64)], "row 0: 18446744073709551615 has more than 64 bits"),
 }
 
@@ -210,23 +227,28 @@ def test_missing_rows_and_items() -> None:
         ([{1}, None], "row 1 is missing"),
         ([["a"], ["b", float("nan")]], "row 1: an item is missing"),
         ([[1], [2, float("nan")]], "row 1: an item is missing"),
-        (pd.Series([["a"], None], name="basket"), "column 'basket', row 1 is missing"),
-        (pl.Series("basket", [["a"], [None]]), "column 'basket', row 1: an item is missing"),
+        (pd.Series([["a"], None], name="basket"), "column 'basket': row 1 is missing"),
+        (pl.Series("basket", [["a"], [None]]), "column 'basket': row 1: an item is missing"),
     ):
         with pytest.raises(error.MissingValueError, match=f"{message}.*missing='empty'"):
             Itemsets.from_column(column)
-    with pytest.raises(error.ParameterError, match="missing='keep': give 'error'"):
-        Itemsets.from_lists([], missing="keep")  # type: ignore[arg-type]
+    for policy in ("keep", ["error"], np.array(["error", "empty"]), None):
+        with pytest.raises(error.ParameterError, match=r"missing=.*: give 'error'") as caught:
+            Itemsets.from_lists([], missing=policy)
+        assert caught.value.parameter == "missing"
 
 
 def test_mistakes_in_columns_are_named() -> None:
     for column, message in (
         (pa.array([1, 2]), "holds int64 values, but lists of items are needed"),
-        (pl.Series("x", ["a"]), "column 'x', holds .*string.* values, but lists"),
-        (pd.Series([1, 2], name="x"), "column 'x', row 0: a list of items is needed, not 1"),
+        (pl.Series("x", ["a"]), "column 'x': holds .*string.* values, but lists"),
+        (pd.Series([1, 2], name="x"), "column 'x': row 0: a list of items is needed, not 1"),
         (pd.DataFrame({"x": [[1]]}), "not a DataFrame; choose a column"),
-        (pd.Series([[1, 1]], name="x"), "column 'x', row 0: item 1 stands twice"),
+        (pd.Series([[1, 1]], name="x"), "column 'x': row 0: item 1 stands twice"),
         (pa.array([[1.5]]), "row 0: 1.5 of type float is no item"),
+        (pl.Series([[1]], dtype=pl.List(pl.Float32)), "row 0: 1.0 of type float is no item"),
+        (pl.Series([5], dtype=pl.Int128), "row 0: a list of items is needed, not 5"),
+        (pl.DataFrame({"x": [[1]]}).lazy(), "not a LazyFrame; choose a column"),
     ):
         with pytest.raises(error.DataError, match=message):
             Itemsets.from_column(column)
@@ -241,6 +263,11 @@ FRAMES = {
     "polars": pl.DataFrame({"a": [True, False, True], "b": [0, 1, 1]}),
     "arrow": pa.table({"a": [True, False, True], "b": pa.array([0, 1, 1], pa.uint8())}),
     "mapping": {"a": [True, False, True], "b": np.array([0, 1, 1])},
+    "polars objects": pl.DataFrame({"a": pl.Series([True, False, True], dtype=pl.Object), "b": [0, 1, 1]}),
+    "arrow stream": pa.RecordBatchReader.from_batches(
+        pa.schema({"a": pa.bool_(), "b": pa.int8()}),
+        [pa.record_batch({"a": pa.array([True, False, True]), "b": pa.array([0, 1, 1], pa.int8())})],
+    ),
 }
 
 
@@ -252,11 +279,11 @@ def test_every_kind_of_table(frame) -> None:
 
 def test_mistakes_in_tables_are_named() -> None:
     for frame, message in (
-        ({"a": [True], "b": ["x"]}, "column 'b' holds string values, such as 'x'"),
-        (pd.DataFrame({"a": [0.5]}), "column 'a' holds double values, such as 0.5"),
-        (pd.DataFrame({"a": [0, 1, 2]}), "column 'a', row 2: 2; .*turn counts into truth values"),
-        (pd.DataFrame({"a": [[1]]}), "column 'a' holds list"),
-        ({"a": [True, "x"]}, "column 'a' holds string"),
+        ({"a": [True], "b": ["x"]}, "column 'b': 'x' of type str is no truth value"),
+        (pd.DataFrame({"a": [0.5]}), "column 'a': 0.5 of type float is no truth value"),
+        (pd.DataFrame({"a": [0, 1, 2]}), "column 'a': row 2: 2; .*turn counts into truth values"),
+        (pd.DataFrame({"a": [[1]]}), r"column 'a': .*1.* of type \w+ is no truth value"),
+        ({"a": [True, "x"]}, "column 'a': 'x' of type str is no truth value"),
         ({"a": [True], "b": [True, False]}, "same number of records"),
         ({1.5: [True]}, "column 1.5: 1.5 of type float is no item"),
         ({"a": [True], 1: [True]}, "column 1: 1 beside items of another type"),
@@ -265,7 +292,7 @@ def test_mistakes_in_tables_are_named() -> None:
         with pytest.raises(error.DataError, match=message):
             Itemsets.from_frame(frame)
     gaps = {"a": [True, None, False], "b": [None, None, None], "c": [1, None, 0]}
-    with pytest.raises(error.MissingValueError, match="column 'a', row 1: a value is missing"):
+    with pytest.raises(error.MissingValueError, match="column 'a': row 1: a value is missing"):
         Itemsets.from_frame(gaps)
     for make in (dict, pd.DataFrame, pl.DataFrame, pa.table):
         frame = make(gaps) if make is not pd.DataFrame else pd.DataFrame(gaps).astype({"c": "Int64"})
@@ -275,9 +302,12 @@ def test_mistakes_in_tables_are_named() -> None:
 
 
 def test_tables_that_have_no_room_are_refused(monkeypatch) -> None:
+    sets = Itemsets.from_lists([[1]] * 3, items=range(500))
     monkeypatch.setattr("nominym.memory.free_memory", lambda: 1000)
     with pytest.raises(error.SizeError, match="a table of 3 × 500 truth values needs"):
-        Itemsets.from_lists([[1]] * 3, items=range(500)).to_frame()
+        sets.to_frame()
+    with pytest.raises(error.SizeError, match="a list of 500 items needs"):
+        Itemsets.from_lists([], items=range(500))
 
 
 def test_mistakes_in_matrices_are_named() -> None:
@@ -298,6 +328,25 @@ def test_mistakes_in_matrices_are_named() -> None:
         Itemsets.from_csr(Csr([0, 0], [], [], (1, 2)), items=["a"])
     with pytest.raises(error.NominymError):
         Itemsets.from_csr(Csr([0, 2, 1], [0, 1], [1, 1], (2, 2)))
+
+
+@pytest.mark.parametrize("part", ["indptr", "indices", "data", "shape", "format"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None, 7, "ab", ["a", "b"], [0.0, 1.0, float("nan")], [-1, 1, 2], [[0, 1], [2]], [[0, 1, 2]], (2, -2),
+        (2, 2, 2), (2.0, 2.0), [10**30] * 2, [2**63, 2**64 - 1], (2, 2**32), int, {"a": 1}, np.array(3),
+        np.array([None, None]), np.array([1, 1], dtype=complex), np.array(["1", "1"]), [],
+        pd.DataFrame({"a": [1]}), pl.Series([1, 1], dtype=pl.Int128),
+    ],
+    ids=lambda wrong: f"{wrong!s:.30}",
+)  # fmt: skip
+def test_broken_matrices_are_refused(part, wrong) -> None:
+    matrix = Csr([0, 1, 2], [0, 1], [1, 1], (2, 2))
+    assert Itemsets.from_csr(matrix).to_lists() == [[0], [1]]
+    setattr(matrix, part, wrong)
+    with pytest.raises(error.DataError):
+        Itemsets.from_csr(matrix)
 
 
 def test_ten_million_items_need_no_bitmaps() -> None:

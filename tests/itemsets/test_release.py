@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym import Itemsets, _core, error
-from nominym.itemsets import Release, read_release
+from nominym.itemsets import Recode, Release, read_release
 from nominym.itemsets.graph import Assignments, Groups, Ring
 from nominym.itemsets.release import publish
 
@@ -32,6 +32,7 @@ def bits(rows: list[str]) -> list[list[int]]:
 
 EXAMPLE = Itemsets.from_lists(bits(BITS), items=range(4))
 RING = Ring(ORDER, 3)
+METHOD = Recode(k=3, structure="ring", order="gray")
 
 
 def shift(order, by: int) -> np.ndarray:
@@ -41,7 +42,7 @@ def shift(order, by: int) -> np.ndarray:
 
 
 def example(seed: int | None = 1, by: int = 1, **more) -> Release:
-    return publish(EXAMPLE, RING, shift(ORDER, by), labels=LABELS, seed=seed, params={"k": 3}, **more)
+    return publish(EXAMPLE, RING, shift(ORDER, by), method=METHOD, labels=LABELS, seed=seed, **more)
 
 
 def could_be(record: set, base: set, distance: set, threshold: int) -> bool:
@@ -146,11 +147,13 @@ def test_a_seed_gives_the_same_release() -> None:
 
 def test_nothing_is_shown_and_nothing_changes() -> None:
     rel = example(7)
-    assert repr(rel) == "<Release: 6 records of 4 items, k=3, version='0.1.0'>"
+    method = "Recode(k=3, structure='ring', order='gray', method='split')"
+    assert repr(rel) == f"<Release of {method}: 6 records of 4 items>"
     assert repr(rel.secret) == "<Secret: for the owner only>"
     for graph in (RING, Groups(ORDER), Assignments(ORDER[None])):
         assert "array" not in repr(graph)
-    assert rel.params["seed"] == 7
+    assert rel.secret.seed == 7
+    assert "seed" not in rel.params
     with pytest.raises(AttributeError):
         rel.base = None  # type: ignore[misc]
     for array in (rel.threshold, rel.labels):
@@ -165,8 +168,7 @@ def test_pickles_and_copies_have_no_secret() -> None:
     for other in (pickle.loads(pickle.dumps(rel)), copy.copy(rel), copy.deepcopy(rel)):
         assert other == rel
         assert other.secret is None
-        assert "seed" not in other.params
-        assert other.summary == rel.summary
+        assert (other.method, other.params, other.summary) == (rel.method, rel.params, rel.summary)
         with pytest.raises(error.ParameterError, match="only their owner's release"):
             other.error_rate()
         with pytest.raises(error.ParameterError, match="only their owner's release"):
@@ -196,14 +198,16 @@ def test_files_have_no_secret(tmp_path) -> None:
     schema = pq.read_schema(tmp_path / "a.parquet")
     assert schema.names == ["base", "distance", "threshold", "label"]
     about = json.loads(schema.metadata[b"nominym-release"])
-    assert about["params"] == {"k": 3, "version": _core.__version__}
+    how = {"k": 3, "structure": "ring", "order": "gray", "method": "split"}
+    assert about["params"] == {**how, "version": _core.__version__}
     assert about["summary"]["order"] == "gray"
     assert list(schema.metadata) == [b"nominym-release"]
     for file in tmp_path.iterdir():
         assert b"123456789" not in file.read_bytes()
     back = read_release(tmp_path / "a.parquet")
     assert (back.params, back.summary) == (about["params"], about["summary"])
-    assert back.summary == rel.summary
+    assert (back.summary, back.method) == (rel.summary, rel.method)
+    assert read_release(tmp_path / "a.txt").method is None
 
 
 def test_the_lines_of_a_text(tmp_path) -> None:
@@ -222,10 +226,15 @@ def test_the_lines_of_a_text(tmp_path) -> None:
         ("1 | 2 | 1\n2 | 2 2 | 1\n", "line 2: item 2 stands twice"),
         ("1 | 2 | 2\n", "the threshold is above the 1 items"),
         ("a a | a | 0\n", "item 'a' stands twice"),
+        ("1 | 2 | ²\n", "line 1: threshold '²'"),
+        ("1 | 2 | ٣\n", "line 1: threshold '٣'"),
+        ("1 | 2 | 9999999999\n", "line 1: threshold '9999999999'"),
     ):
         path.write_text(text)
         with pytest.raises(error.FormatError, match=message):
             read_release(path)
+    path.write_text("² 2 | 2 | 1\n")
+    assert read_release(path).base.to_lists() == [["2", "²"]]
     for raw in (b"1 | 2 | 1 | \xff\n", b"\xff | 2 | 1\n"):
         path.write_bytes(raw)
         with pytest.raises(error.FormatError, match="not UTF-8"):
@@ -234,6 +243,43 @@ def test_the_lines_of_a_text(tmp_path) -> None:
         pq.write_table(other, path)
         with pytest.raises(error.FormatError, match="not a release"):
             read_release(path)
+
+
+def test_damaged_files_are_refused(tmp_path) -> None:
+    """Cut anywhere or with any byte changed, a release is read or refused, by an error of ours."""
+    path = tmp_path / "a.parquet"
+    example().to_parquet(path)
+    data, rng = path.read_bytes(), np.random.default_rng(1)
+    cut = [data[:length] for length in (*range(1, 12), *rng.integers(12, len(data), 60))]
+    changed = []
+    for place, byte in zip(rng.integers(0, len(data), 400), rng.integers(0, 256, 400), strict=True):
+        changed.append(data[:place] + bytes([byte]) + data[place + 1 :])
+    for damaged in (*cut, *changed):
+        path.write_bytes(damaged)
+        try:
+            back = read_release(path)
+        except error.FormatError:
+            continue
+        assert len(damaged) == len(data)
+        assert len(back.base.to_lists()) == len(back)
+    for about in ("[]", "7", "null", '"x"', '{"format": "nominym-release", "version": 1, "params": 7, "summary": {}}',
+                  "[" * 100_000):  # fmt: skip
+        pq.write_table(pq.read_table(pa.BufferReader(data)).replace_schema_metadata({"nominym-release": about}), path)
+        with pytest.raises(error.FormatError, match="not a release"):
+            read_release(path)
+
+
+def test_methods_of_files_are_restored_where_they_are_known(tmp_path) -> None:
+    path = tmp_path / "a.parquet"
+    for method in (Recode(k=2), Recode(k=3, structure="ring", order=ORDER), Recode(l=2, order="best", effort="long"),
+                   Recode(k=2, segment=(2, 4), limit=1.5)):  # fmt: skip
+        rel = method.apply(EXAMPLE, LABELS, seed=1)
+        rel.to_parquet(path, overwrite=True)
+        assert read_release(path).method == rel.method == method.public
+    for params in ({}, {"k": 3}, {"k": "3", "structure": "ring"}, {"k": 3, "structure": "star"}):
+        Release(rel.base, rel.distance, rel.threshold, params=params).to_parquet(path, overwrite=True)
+        back = read_release(path)
+        assert (back.method, back.params) == (None, params)
 
 
 @pytest.mark.parametrize(
@@ -258,8 +304,12 @@ def test_what_text_cannot_hold_goes_to_parquet(tmp_path) -> None:
         assert read_release(tmp_path / "a.parquet") == rel
     with pytest.raises(error.DataError, match="breaks the line"):
         Release(empty, empty, [0], ["a\nb"]).to_text(tmp_path / "a.txt")
-    with pytest.raises(error.DataError, match="turn the labels into texts"):
-        Release(empty[[0, 0]], empty[[0, 0]], [0, 0], ["a", 1]).to_parquet(tmp_path / "b.parquet")
+    for labels in (["a", 1], ["a", "\ud800"], [1, 2**70]):
+        rel_of = Release(empty[[0, 0]], empty[[0, 0]], [0, 0], labels)
+        with pytest.raises(error.DataError, match="turn the labels into texts"):
+            rel_of.to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(error.DataError, match="is no Unicode text"):
+        Release(empty, empty, [0], ["\ud800"]).to_text(tmp_path / "a.txt")
     assert [file.name for file in tmp_path.iterdir()] == ["a.parquet"]
     with pytest.raises(FileExistsError, match="overwrite=True"):
         rel.to_parquet(tmp_path / "a.parquet")
@@ -293,14 +343,20 @@ def test_what_does_not_fit_is_refused() -> None:
         (lambda: Release(EXAMPLE, EXAMPLE.over(range(5)), [0] * 6), "of the same rows"),
         (lambda: Release(EXAMPLE, EXAMPLE, [0, 0, 9, 0, 0, 0]), "row 2: the threshold is above the 3 items"),
         (lambda: Release(EXAMPLE, EXAMPLE, [0, 0.5, 0, 0, 0, 0]), "a whole number, 0 or more"),
+        (lambda: Release(EXAMPLE, EXAMPLE, [[0], [0, 1]]), "a whole number, 0 or more"),
+        (lambda: Release(EXAMPLE, EXAMPLE, None), "a whole number, 0 or more"),
+        (lambda: Release(EXAMPLE, [[1]], [0] * 6), "distance=: give an Itemsets, not list"),
+        (lambda: Release(EXAMPLE, EXAMPLE, [0] * 6, [["a"]] * 6), "labels are single values"),
+        (lambda: publish(EXAMPLE, RING, [[0], [1, 2]]), "each of the 6 records once"),
+        (lambda: publish(EXAMPLE, RING, "abcdef"), "each of the 6 records once"),
         (lambda: Release(EXAMPLE, EXAMPLE, [0, -1, 0, 0, 0, 0]), "a whole number, 0 or more"),
-        (lambda: Release(EXAMPLE, EXAMPLE, [0] * 6, ["a"]), "1 labels for 6 rows"),
+        (lambda: Release(EXAMPLE, EXAMPLE, [0] * 6, ["a"]), "1 labels for 6 records"),
         (lambda: publish(EXAMPLE, RING, [0, 1]), "each of the 6 records once"),
         (lambda: publish(EXAMPLE, RING, [0] * 6), "each of the 6 records once"),
         (lambda: publish(EXAMPLE, RING, shift(ORDER, 3)), "does not match"),
         (lambda: publish(EXAMPLE, Groups(np.zeros(6, np.uint32) + 9), range(6)), "group 9, but there are 6"),
         (lambda: publish(EXAMPLE, RING, range(6), labels=["a"]), "1 labels for 6 records"),
-        (lambda: publish(EXAMPLE, RING, range(6), labels=[None] * 6), "6 of 6 values are missing"),
+        (lambda: publish(EXAMPLE, RING, range(6), labels=[None] * 6), "6 of 6 labels are missing"),
         (lambda: publish(EXAMPLE, RING, range(6), seed=-1), "seed=-1"),
         (lambda: publish(EXAMPLE[:0], Ring(ORDER[:0], 1), []), "no records to publish"),
         (lambda: example().secret.matches(6), "no record 6"),
@@ -329,7 +385,7 @@ def test_the_core_checks_graphs() -> None:
             call()
 
 
-def test_real_data_keep_the_promise(shared_data) -> None:
+def test_real_data_keep_the_guarantee(shared_data) -> None:
     sets = Itemsets.from_fimi(shared_data("fimi/chess.dat"))
     order = np.lexsort(sets.to_frame().to_numpy().T).astype(np.uint32)
     rel = publish(sets, Ring(order, 16), shift(order, 5), seed=1)

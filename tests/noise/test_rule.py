@@ -139,8 +139,8 @@ def test_matrix_and_taxonomy_agree_through_the_front_door() -> None:
     matrix = DistanceMatrix(cells, tax.ids)
     frame = {"x": [tax.ids[i] for i in np.random.default_rng(0).integers(0, 120, 300)]}
     found = [
-        nym.add_noise(frame, {"x": semantics}, alpha=0.3, seed=1, domain=domain).data["x"]
-        for semantics, domain in ((tax, {"x": "000"}), (matrix, None))
+        nym.add_noise(frame, {"x": semantics}, alpha=0.3, seed=1, roots=roots).data["x"]
+        for semantics, roots in ((tax, {"x": "000"}), (matrix, None))
     ]
     assert found[0] == found[1]
 

@@ -1,69 +1,218 @@
-"""A release, its manifest and its key: all or nothing, in an order that a crash cannot hide."""
+"""The pipeline: one release from Python and from the shell, all or nothing, in an order that a crash cannot hide."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import pickle
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nominym as nym
+from commands import Run
 from nominym.atomic import Draft, write_atomic
-from nominym.error import DataError, FormatError, ParameterError
-from nominym.release import Manifest, publish
-from nominym.release.publish import check_targets
+from nominym.error import DataError, FormatError, ParameterError, UnknownColumnError
+from nominym.release import MeaningFile, files, pipeline
+from nominym.release.delimited import Watched
 
-MADE = Manifest(command="swap", params={"k": 3}, achieved={"bound": 1 / 3})
-ROWS = np.array([1, 0, 2], dtype=np.uint32)
+ROLES = {"name": "identifier", "diagnosis": "quasi-identifier", "ward": "keep", "cost": "keep"}
+METHOD = nym.RankSwap(k=5)
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if path.name not in ("visits.csv", "illness.csv"))
 
 
-def write(draft: Path) -> None:
-    draft.write_text("x\na\nb\nc\n")
+def publish(target: Any, source: Any = "visits.csv", roles: Any = ROLES, **options: Any) -> nym.release.Publication:
+    return nym.publish(source, target, roles, METHOD, {"diagnosis": "illness.csv"}, **options)
 
 
-def test_three_files(tmp_path: Path) -> None:
-    path = tmp_path / "r.csv"
-    said = publish(path, write, MADE, output={"rows": 3}, rows=ROWS, key=tmp_path / "key.parquet")
-    assert names(tmp_path) == ["key.parquet", "r.csv", "r.csv.manifest.json"]
-    assert said.output["name"] == "r.csv"
-    assert said.output["rows"] == 3
-    assert nym.release.read_manifest(path) == nym.release.read_manifest(tmp_path / "r.csv.manifest.json") == said
-    said.check(path)
-    assert nym.release.read_key(tmp_path / "key.parquet", path, 3).tolist() == [1, 0, 2]
+def read(path: str) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def test_three_files(folder: Path) -> None:
+    made = publish("r.csv", key="key.parquet")
+    assert names(folder) == ["key.parquet", "r.csv", "r.csv.manifest.json"]
+    assert made.paths == (Path("r.csv"), Path("r.csv.manifest.json"), Path("key.parquet"))
+    said = made.manifest
+    assert (said.output["name"], said.output["rows"], said.output["columns"]) == ("r.csv", 60, 3)
+    assert nym.release.read_manifest("r.csv") == nym.release.read_manifest("r.csv.manifest.json")
+    assert json.loads(nym.release.read_manifest("r.csv").to_json()) == json.loads(said.to_json())
+    said.check("r.csv")
+    rows = nym.release.read_record("key.parquet", "r.csv", 60).rows
+    assert list(read("r.csv")["cost"].to_numpy()[rows]) == list(read("visits.csv")["cost"])
     with pytest.raises(DataError, match="of another input"):
-        nym.release.read_key(tmp_path / "key.parquet", path, 4)
-    with pytest.raises(FormatError, match="is no key"):
-        nym.release.read_key(path, path, 3)
-    mode = stat.S_IMODE((tmp_path / "key.parquet").stat().st_mode)
+        nym.release.read_record("key.parquet", "r.csv", 61)
+    with pytest.raises(FormatError, match="is no owner's record"):
+        nym.release.read_record("r.csv", "r.csv", 60)
+    mode = stat.S_IMODE(Path("key.parquet").stat().st_mode)
     assert mode == 0o600
+    # The result goes on: attacks use what is coded already; what is given away has no secret.
+    assert made.result.linkage().holds
+    assert pickle.loads(pickle.dumps(made.result)).secret is None
 
 
-def test_an_error_while_writing_leaves_what_was_there(tmp_path: Path) -> None:
-    path = tmp_path / "r.csv"
-    path.write_text("old")
+def test_the_owners_record_is_made_on_request_only(folder: Path) -> None:
+    publish("r.csv")
+    assert names(folder) == ["r.csv", "r.csv.manifest.json"]
 
-    def fail(draft: Path) -> None:
+
+def test_python_and_the_shell_make_the_same_release(run: Run) -> None:
+    roles = ("--identifier", "name", "--quasi", "diagnosis=illness.csv", "--keep", "ward", "--keep", "cost")
+    done = run("swap", "visits.csv", "-o", "shell.csv", *roles, "--k", 5, "--seed", 3)
+    assert done.code == 0, done.err
+    frame = read("visits.csv")
+    tables = {
+        "file": "visits.csv",
+        "pandas": frame,
+        "index": frame.set_index(frame["cost"].astype(int)),
+        "categories": frame.astype("category"),
+        "arrow": pa.Table.from_pandas(frame),
+        "stream": pa.Table.from_pandas(frame).to_reader(),
+        "mapping": {name: frame[name].tolist() for name in frame},
+    }
+    for name, table in tables.items():
+        publish(f"{name}.csv", table, seed=3)
+        assert Path(f"{name}.csv").read_bytes() == Path("shell.csv").read_bytes(), name
+        said, shell = (nym.release.read_manifest(path) for path in (f"{name}.csv", "shell.csv"))
+        assert (said.params, said.summary, said.roles) == (shell.params, shell.summary, shell.roles)
+
+
+def test_item_sets_and_columns_of_lists_make_the_same_release(folder: Path) -> None:
+    sets, labels = nym.datasets.baskets(100, seed=1, items=30, labels=12)
+    sets.to_fimi("baskets.dat")
+    Path("labels.txt").write_text("\n".join(map(str, labels)) + "\n")
+    method = nym.Recode(k=4, order="gray")
+    frame = pd.DataFrame({"items": sets.to_lists(), "label": list(map(str, labels)), "name": "x"})
+    nym.publish("baskets.dat", "a.txt", None, method, seed=2, label="labels.txt")
+    nym.publish(frame, "b.txt", None, method, seed=2, label="label", column="items")
+    assert Path("a.txt").read_bytes() == Path("b.txt").read_bytes()
+    assert "not part of the release: name" in nym.release.read_manifest("b.txt").notes
+    made = nym.publish(nym.Itemsets.from_fimi("baskets.dat"), "c.parquet", None, method, label=labels, key="c.key")
+    record = nym.release.read_record("c.key", "c.parquet", 100)
+    assert record.input == {"rows": 100, "items": made.result.base.n_items}
+    assert made.result.labels[record.rows[0]] == labels[0]
+    with pytest.raises(ParameterError, match="item sets have no roles"):
+        nym.publish(sets, "d.txt", ROLES, method)
+    with pytest.raises(ParameterError, match="give a Recode"):
+        publish("d.csv", sets)
+    with pytest.raises(ParameterError, match=r"column=: name the column .* that holds lists"):
+        nym.publish(frame, "d.txt", None, method)
+
+
+def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    counted = [0]
+    init, read_bytes = Watched.__init__, Watched.read
+
+    def open_(self: Watched, path: Any, hashed: bool) -> None:
+        opened.append(Path(path).name)
+        init(self, path, hashed)
+
+    def read_(self: Watched, size: int = -1) -> bytes:
+        data = read_bytes(self, size)
+        counted[0] += len(data) if opened[-1] == "visits.csv" else 0
+        return data
+
+    monkeypatch.setattr(Watched, "__init__", open_)
+    monkeypatch.setattr(Watched, "read", read_)
+    synced: list[int] = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(file), fsync(file))[1])
+    publish("r.csv", key="key.parquet")
+    assert opened.count("visits.csv") == 1
+    assert counted[0] == Path("visits.csv").stat().st_size
+    # Data, manifest and record are brought to the disk, each once.
+    assert len(synced) == 3
+
+
+def test_every_column_needs_a_role(folder: Path) -> None:
+    for roles, error, told in (
+        ({"name": "identifier", "diagnosis": "quasi-identifier"}, ParameterError, "2 columns have no role: 'ward', 'c"),
+        ({**ROLES, "diagnoses": "keep"}, UnknownColumnError, "no column 'diagnoses'; did you mean 'diagnosis'"),
+        ({**ROLES, "name": "id"}, ParameterError, "column 'name': role 'id' is unknown; give identifier"),
+        (None, ParameterError, "roles=: a mapping from column names to roles"),
+        ({**ROLES, "diagnosis": "keep"}, ParameterError, "no column is to be masked"),
+        ({**ROLES, "ward": "quasi-identifier"}, ParameterError, "column 'ward': nothing says what its values mean"),
+    ):
+        with pytest.raises(error, match=told):
+            publish("r.csv", roles=roles)
+    with pytest.raises(ParameterError, match=r"roles=\{'ward': 'identifier', 'cost': 'identifier'\}"):
+        publish("r.csv", roles={"name": "identifier", "diagnosis": "quasi-identifier"})
+    with pytest.raises(ParameterError, match="method=: a RankSwap"):
+        nym.publish("visits.csv", "r.csv", ROLES, "swap", {"diagnosis": "illness.csv"})  # type: ignore[arg-type]
+    assert names(folder) == []
+
+
+def test_meanings_in_files(folder: Path) -> None:
+    tax = nym.read_taxonomy("illness.csv")
+    made = nym.publish(
+        "visits.csv", "r.csv", ROLES, METHOD, {"diagnosis": MeaningFile("illness.csv", "edges")}, overwrite=True
+    )
+    assert made.manifest.meanings["diagnosis"]["name"] == "illness.csv"
+    other = nym.publish("visits.csv", "r.csv", ROLES, METHOD, {"diagnosis": tax}, overwrite=True)
+    assert "name" not in other.manifest.meanings["diagnosis"]
+    assert other.manifest.meanings["diagnosis"]["sha256"] == made.manifest.meanings["diagnosis"]["sha256"]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        nym.RankSwap(k=3, measure=nym.Measure("lin", ic="sanchez"), roots={"diagnosis": "illness"}),
+        nym.RankSwap(k=3, method="fixed", correlations=True),
+        nym.Noise(alpha=0.3, correlated=False),
+        nym.Noise(method="exponential", epsilon=2.0),
+        nym.DataSwap(rate=0.2, equal=["ward"], mode="sequential"),
+    ],
+    ids=repr,
+)
+def test_the_manifest_has_the_method(folder: Path, method: Any) -> None:
+    nym.publish("visits.csv", "r.csv", ROLES, method, {"diagnosis": "illness.csv"}, key="key.parquet")
+    assert nym.release.read_manifest("r.csv").method == method
+    pair = nym.release.compare_files("visits.csv", "r.csv", {"diagnosis": "illness.csv"}, key="key.parquet")
+    realised = nym.release.read_record("key.parquet", "r.csv", 60).summary["attributes"]["diagnosis"]
+    assert pair.comparison.changes["diagnosis"].unchanged == pytest.approx(realised["unchanged"])
+    if "rmse" in realised:
+        assert pair.comparison.changes["diagnosis"].rmse == pytest.approx(realised["rmse"])
+    assert not pair.seeded
+    assert pair.secret_summary is not None
+
+
+def test_counts_of_a_corpus_are_not_kept(folder: Path) -> None:
+    counts = dict.fromkeys(nym.read_taxonomy("illness.csv").ids, 1)
+    method = nym.RankSwap(k=3, measure=nym.Measure("lin", ic=counts))
+    nym.publish("visits.csv", "r.csv", ROLES, method, {"diagnosis": "illness.csv"})
+    with pytest.raises(ParameterError, match="counts of a corpus, which a manifest does not keep"):
+        _ = nym.release.read_manifest("r.csv").method
+
+
+def test_an_error_while_writing_leaves_what_was_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("r.csv").write_text("old")
+
+    def fail(table: Any, draft: Path, *_: Any) -> None:
         draft.write_text("half of")
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    monkeypatch.setattr(files, "write_draft", fail)
     with pytest.raises(OSError, match="No space"):
-        publish(path, fail, MADE, overwrite=True)
-    assert names(tmp_path) == ["r.csv"]
-    assert path.read_text() == "old"
+        publish("r.csv", overwrite=True, key="key.parquet")
+    assert names(folder) == ["r.csv"]
+    assert Path("r.csv").read_text() == "old"
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2])
-def test_a_crash_between_the_names_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
-    path = tmp_path / "r.csv"
-    path.write_text("old")
+def test_a_crash_between_the_names_is_noticed(folder: Path, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    Path("r.csv").write_text("old")
     left = [steps]
     given_name = Draft.publish
 
@@ -75,13 +224,13 @@ def test_a_crash_between_the_names_is_noticed(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(Draft, "publish", crash)
     with pytest.raises(KeyboardInterrupt):
-        publish(path, write, MADE, rows=ROWS, key=tmp_path / "key.parquet", overwrite=True)
-    # The data come last: there is never a new release without its manifest and its key.
-    assert path.read_text() == "old"
-    assert len(names(tmp_path)) == 1 + steps
+        publish("r.csv", key="key.parquet", overwrite=True)
+    # The data come last: there is never a new release without its manifest and its record.
+    assert Path("r.csv").read_text() == "old"
+    assert len(names(folder)) == 1 + steps
     if steps == 2:
         with pytest.raises(DataError, match="its writing was cut short"):
-            nym.release.read_manifest(path).check(path)
+            nym.release.read_manifest("r.csv").check("r.csv")
 
 
 @pytest.mark.parametrize("nameless", [True, False])
@@ -107,33 +256,75 @@ def test_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nameless: bool)
     assert (tmp_path / "a.txt").read_text() == "new"
 
 
-def test_targets_are_checked_before_any_work(tmp_path: Path) -> None:
-    given = tmp_path / "a.csv"
-    given.write_text("x\n")
+def test_targets_are_checked_before_any_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nym.RankSwap, "apply", lambda *_: pytest.fail("too late"))
     with pytest.raises(ParameterError, match="is the input"):
-        check_targets(given, [given], None, overwrite=False)
-    check_targets(given, [given], None, overwrite=True)
-    (tmp_path / "link.csv").hardlink_to(given)
+        publish("visits.csv")
+    Path("link.csv").hardlink_to("visits.csv")
     with pytest.raises(ParameterError, match="is the input"):
-        check_targets(tmp_path / "link.csv", [given], None, overwrite=False)
-    with pytest.raises(ParameterError, match="is an input"):
-        check_targets(tmp_path / "b.csv", [given], given, overwrite=True)
+        publish("link.csv")
+    for key in ("visits.csv", "illness.csv"):
+        with pytest.raises(ParameterError, match="is an input"):
+            publish("b.csv", key=key, overwrite=True)
     with pytest.raises(ParameterError, match="a file of its own"):
-        check_targets(tmp_path / "b.csv", [given], tmp_path / "b.csv", overwrite=True)
+        publish("b.csv", key="b.csv", overwrite=True)
+    Path("folder.csv").mkdir()
     with pytest.raises(IsADirectoryError):
-        check_targets(tmp_path, [given], None, overwrite=True)
-    (tmp_path / "b.csv.manifest.json").write_text("{}")
+        publish("folder.csv", overwrite=True)
+    Path("b.csv.manifest.json").write_text("{}")
     with pytest.raises(FileExistsError, match="overwrite=True"):
-        check_targets(tmp_path / "b.csv", [given], None, overwrite=False)
+        publish("b.csv")
+    pipeline.check_targets(pipeline.Paths(Path("visits.csv"), Path("m.json"), None), ["visits.csv"], overwrite=True)
 
 
 def test_what_is_no_manifest(tmp_path: Path) -> None:
     path = tmp_path / "r.csv.manifest.json"
-    for text, told in (("[", "no manifest"), ("{}", "no manifest"), ("[]", "no manifest"), (
-        '{"format": "nominym-manifest", "format_version": 9}', "version 9"), (
-        '{"format": "nominym-manifest", "format_version": 1}', "not a whole manifest")):  # fmt: skip
+    start = '{"format": "nominym-manifest", "format_version": '
+    for text, told in (
+        ("[", "no manifest"),
+        ("{}", "no manifest"),
+        ("[]", "no manifest"),
+        (f"{start}1}}", "version 1"),
+        (f"{start}2}}", "not a whole manifest"),
+        (f'{start}2, "command": "swap", "summary": 3}}', "not a whole manifest"),
+    ):
         path.write_text(text)
         with pytest.raises(FormatError, match=told):
             nym.release.read_manifest(tmp_path / "r.csv")
     with pytest.raises(FileNotFoundError):
         nym.release.read_manifest(tmp_path / "other.csv")
+    for made in (nym.release.Manifest("mine"), nym.release.Manifest("swap", {"kk": 3})):
+        with pytest.raises(FormatError, match="the manifest"):
+            _ = made.method
+
+
+def test_records_of_other_programs(tmp_path: Path) -> None:
+    path = tmp_path / "key.parquet"
+    (tmp_path / "r.csv").write_text("x\na\n")
+    for table in (pa.table({"row": [0]}), pa.table({"a": [0]}).replace_schema_metadata({"nominym-record": "{}"})):
+        pq.write_table(table, path)
+        with pytest.raises(FormatError, match="is no owner's record"):
+            nym.release.read_record(path, tmp_path / "r.csv", 1)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(FormatError, match="is no owner's record"):
+        nym.release.read_record(path, tmp_path / "r.csv", 1)
+    with pytest.raises(FileNotFoundError):
+        nym.release.read_record(tmp_path / "absent", tmp_path / "r.csv", 1)
+
+
+def test_a_release_keeps_the_types_of_a_frame(folder: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "diagnosis": pd.Categorical(["flu", "cold", "burn", "sprain"] * 5),
+            "ward": pd.Categorical(["low", "high"] * 10, ["low", "high", "never"], ordered=True),
+            "cost": np.arange(20) / 2,
+        }
+    )
+    roles = {"diagnosis": "quasi-identifier", "ward": "keep", "cost": "keep"}
+    publish("r.parquet", frame, roles)
+    after = pd.read_parquet("r.parquet")
+    assert after["cost"].dtype == float
+    assert after["diagnosis"].dtype.name == "category"
+    assert after["ward"].dtype.ordered
+    # A value that no record has is not told.
+    assert "never" not in set(after["ward"].cat.categories)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym.error import DataError, FormatError, ParameterError, UnknownColumnError
-from nominym.release import delimited, parquet, table
+from nominym.release import delimited, files
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\x00"), max_size=6)
 
@@ -26,7 +27,7 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything takes several batches."""
     monkeypatch.setattr(delimited, "_ROWS", 3)
-    monkeypatch.setattr(parquet, "_ROWS", 3)
+    monkeypatch.setattr(files, "_ROWS", 3)
 
 
 @given(
@@ -128,6 +129,7 @@ def test_tables_of_other_libraries(tmp_path: Path) -> None:
     columns = {"x": ["a", "b"], "y": [1, 2]}
     expected = "x,y\na,1\nb,2\n"
     frames = [columns, pd.DataFrame(columns, index=["P1", "P2"]), pl.DataFrame(columns), pa.table(columns)]
+    frames += [pa.table(columns).to_reader(), pa.table(columns).to_batches()[0]]
     for i, frame in enumerate(frames):
         nym.release.write_table(frame, tmp_path / f"{i}.csv")
         assert (tmp_path / f"{i}.csv").read_text() == expected
@@ -145,10 +147,18 @@ def test_missing_texts(tmp_path: Path) -> None:
 def test_what_is_no_table(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("x,y\n1,2\n")
-    with pytest.raises(UnknownColumnError, match="has no column 'z'; there are 'x', 'y'"):
+    with pytest.raises(UnknownColumnError, match=r"no column 'z' in the table .*a\.csv; there are 'x', 'y'"):
         nym.release.read_table(path, ["z"])
-    with pytest.raises(ParameterError, match="delimiter='ab'"):
-        nym.release.read_table(path, delimiter="ab")
+    for delimiter in ("ab", "", "§", '"', ["x"], 3):
+        with pytest.raises(ParameterError, match="delimiter="):
+            nym.release.read_table(path, delimiter=delimiter)
+    for encoding in ("klingon", "base64", ["utf-8"], None, "\0"):
+        with pytest.raises(ParameterError, match="no such text encoding"):
+            nym.release.read_table(path, encoding=encoding)
+    path.write_bytes("é\nä\n".encode("latin-1"))
+    for encoding in ("utf-8", "utf-16", "utf-32", "ascii"):
+        with pytest.raises(FormatError, match=f"not {encoding} text"):
+            nym.release.read_table(path, encoding=encoding)
     with pytest.raises(FormatError, match="is a folder"):
         nym.release.read_table(tmp_path)
     packed = tmp_path / "a.csv.gz"
@@ -160,10 +170,34 @@ def test_what_is_no_table(tmp_path: Path) -> None:
         nym.release.read_table(packed)
 
 
+def test_parquet_that_was_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    nym.release.write_table({"x": ["a", "b"] * 5000, "y": list(range(10000))}, path)
+    content = path.read_bytes()
+    for kept in (0, 3, 100, len(content) // 2, len(content) - 4):
+        path.write_bytes(content[:kept])
+        with pytest.raises(FormatError, match=r"a\.parquet"):
+            nym.release.read_table(path)
+    path.write_bytes(content[:200] + bytes(len(content) // 2) + content[200 + len(content) // 2 :])
+    with pytest.raises(FormatError, match=r"a\.parquet"):
+        nym.release.read_table(path)
+
+
+def test_fingerprints(tmp_path: Path) -> None:
+    for name in ("a.csv", "a.csv.gz", "a.parquet"):
+        path = tmp_path / name
+        nym.release.write_table({"x": ["a", "b"] * 50_000, "y": ["c"] * 100_000}, path)
+        with files.open_table(path, hashed=True) as table:
+            files.read_columns(table, ["x"])
+            found = table.fingerprint()
+        content = path.read_bytes()
+        assert found == {"name": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
 def test_rows_in_another_order() -> None:
     rows = np.array([2, 0, 1], dtype=np.uint32)
     given = pa.table({"x": pa.chunked_array([["a"], ["b", "c"]])})
-    shuffled = table.in_order(given, table.inverse(rows))
+    shuffled = files.in_order(given, files.inverse(rows))
     # Record i is in row rows[i].
     assert shuffled["x"].to_pylist() == ["b", "c", "a"]
-    assert table.in_order(shuffled, rows)["x"].to_pylist() == ["a", "b", "c"]
+    assert files.in_order(shuffled, rows)["x"].to_pylist() == ["a", "b", "c"]

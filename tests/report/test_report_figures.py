@@ -9,34 +9,32 @@ import pytest
 
 import nominym as nym
 from nominym import chart, error
-from nominym.report import figures, tables
+from nominym.report import figures
 
 
 @pytest.fixture(scope="module")
 def masked():
     frame, taxonomies = nym.datasets.discharges(2_000, seed=1, diagnoses=30, procedures=20)
     meaning = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
-    return frame, nym.rank_swap(frame, meaning, k=5, guarantee="strict", seed=1), meaning
+    return frame, nym.rank_swap(frame, meaning, k=5, seed=1), meaning
 
 
 @pytest.fixture(scope="module")
 def every(masked):
     frame, res, meaning = masked
-    small = frame.head(300)
-    other = nym.rank_swap(small, meaning, k=5, guarantee="strict", seed=1)
+    small = nym.rank_swap(frame.head(300), meaning, k=5, seed=1)
     sets, _ = nym.datasets.baskets(300, seed=1, items=40)
     rel = nym.recode(sets, k=5, order="gray", seed=1)
-    one = frame["diagnosis"], res.data["diagnosis"], meaning["diagnosis"]
     return {
-        "histogram": figures.distance_histogram(*one),
-        "correlations": figures.correlations(frame, res, meaning),
-        "changed": figures.changed_categories(*one, k=5),
+        "histogram": figures.distance_histogram(res, "diagnosis"),
+        "correlations": figures.correlations(res),
+        "changed": figures.changed_categories(res, "diagnosis"),
         "groups": figures.effective_k(res),
-        "candidates": figures.effective_k(nym.rank_swap(frame, meaning, k=5, seed=1)),
-        "linkage": figures.linkage(small, other, meaning, k=5),
-        "map": figures.risk_utility(nym.report.sweep(small, other, meaning, {"k": [2, 10]})),
+        "candidates": figures.effective_k(nym.rank_swap(frame, meaning, k=5, method="records", seed=1)),
+        "linkage": figures.linkage(small),
+        "map": figures.risk_utility(nym.report.sweep(small, {"k": [2, 10]})),
         "worlds": figures.worlds(rel, sets),
-        "sets": figures.risk_utility(nym.report.sweep_itemsets(sets, rel, {"k": [2, 8]})),
+        "sets": figures.risk_utility(nym.report.sweep(rel, {"k": [2, 8]})),
     }
 
 
@@ -63,12 +61,13 @@ def test_every_figure_uses_the_safe_colours(every) -> None:
 
 def test_histogram_shows_the_shares(masked, every) -> None:
     frame, res, meaning = masked
-    column = tables.Attribute("diagnosis", frame["diagnosis"], res.data["diagnosis"], meaning["diagnosis"])
     (bars,) = every["histogram"].data
-    assert list(bars.y) == pytest.approx(column.histogram()["share"].tolist())
     assert sum(bars.y) == pytest.approx(1)
     assert bars.y[0] == pytest.approx((frame["diagnosis"] == res.data["diagnosis"]).mean())
     assert bars.marker.color[0] == chart.STILL
+    columns = figures.distance_histogram(frame["diagnosis"], res.data["diagnosis"], meaning["diagnosis"])
+    assert columns.layout.title.text == every["histogram"].layout.title.text == "diagnosis: how far values moved"
+    assert list(columns.data[0].y) == pytest.approx(list(bars.y))
 
 
 def test_correlations_show_both(masked, every) -> None:
@@ -103,16 +102,21 @@ def test_worlds_add_up(every) -> None:
 
 def test_what_cannot_be_drawn(masked) -> None:
     frame, res, meaning = masked
-    with pytest.raises(error.DataError, match=r"what report\.sweep or"):
+    with pytest.raises(error.DataError, match=r"what report\.sweep returns"):
         figures.risk_utility(pd.DataFrame({"k": [1]}))
+    one = nym.add_noise(frame, {"diagnosis": meaning["diagnosis"]}, alpha=0.1)
     with pytest.raises(error.DataError, match="two columns at least"):
-        figures.correlations(frame, res, {"diagnosis": meaning["diagnosis"]})
+        figures.correlations(one)
+    with pytest.raises(error.DataError, match="rank swapping counts candidates"):
+        figures.effective_k(one)
+    with pytest.raises(error.UnknownColumnError, match="there is no column 'sex'"):
+        figures.distance_histogram(res, "sex")
 
 
 def test_without_plotly(masked, monkeypatch) -> None:
-    frame, res, meaning = masked
+    _, res, _ = masked
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(error.MissingExtraError, match=r"pip install nominym\[report\]"):
-        figures.distance_histogram(frame["diagnosis"], res.data["diagnosis"], meaning["diagnosis"])
+        figures.distance_histogram(res, "diagnosis")
     with pytest.raises(error.MissingExtraError, match=r"pip install nominym\[report\]"):
-        nym.report.write("never.html", frame, res, meaning)
+        nym.report.write("never.html", res)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import attack
 import nominym as nym
 from nominym import error
+from nominym.table import Comparison
 from reference import both, edge_lists
 
 TAX = nym.Taxonomy.from_edges([(f"{i:03}", f"{i // 3:03}") for i in range(1, 200)])
@@ -103,24 +105,27 @@ def test_orders_and_equality() -> None:
     before = {"age": [30, 40, 80], "grade": ["low", "high", "low"], "sex": ["f", "m", "f"]}
     after = {"age": [35.0, 40.0, 80.0], "grade": ["low", "low", "low"], "sex": ["f", "m", "m"]}
     grades = ["low", "middle", "high"]
-    given = {"age": None, "grade": grades, "sex": "equal"}
+    given = {"age": nym.Order(), "grade": nym.Order(grades), "sex": nym.Equality()}
     far = np.abs(np.subtract.outer(before["age"], after["age"])) / 50
     far = far + (np.array(before["grade"]) == "high")[:, None]
     far = far + np.not_equal.outer(before["sex"], after["sex"])
     assert nym.risk.linkage(before, after, given).share == pytest.approx(naive(far, np.arange(3))[0])
     # An ordered categorical brings its order along; dates have ranks.
     grade = pd.Series(pd.Categorical(before["grade"], grades, ordered=True))
-    by_type = nym.risk.linkage({"grade": grade}, after, {"grade": None})
-    assert by_type == nym.risk.linkage(before, after, {"grade": grades})
+    by_type = nym.risk.linkage({"grade": grade}, after, {"grade": nym.Order()})
+    assert by_type == nym.risk.linkage(before, after, {"grade": nym.Order(grades)})
+    assert by_type == nym.risk.linkage(
+        before, {"grade": pd.Series(after["grade"]).astype(grade.dtype)}, {"grade": nym.Order()}
+    )
     days = pd.to_datetime(["2020-01-01", "2020-01-02", "2021-01-01"])
-    assert nym.risk.linkage({"day": days}, {"day": days}, {"day": None}).share == 1
-    assert nym.risk.linkage({"x": [1, 1]}, {"x": [1, 1]}, {"x": None}).share == 0.5
+    assert nym.risk.linkage({"day": days}, {"day": days}, {"day": nym.Order()}).share == 1
+    assert nym.risk.linkage({"x": [1, 1]}, {"x": [1, 1]}, {"x": nym.Order()}).share == 0.5
 
 
 def test_frames_of_any_kind_and_the_key() -> None:
     frame, taxonomies = nym.datasets.discharges(300, seed=3)
     frame = frame[COLUMNS].astype(str)
-    res = nym.rank_swap(frame, {name: taxonomies[name] for name in COLUMNS}, k=5, seed=1)
+    res = nym.rank_swap(frame, {name: taxonomies[name] for name in COLUMNS}, k=5, method="records", seed=1)
     given = {name: taxonomies[name] for name in COLUMNS}
     expected = nym.risk.linkage(frame, res.data, given, k=5)
     plain = {name: res.data[name].tolist() for name in COLUMNS}
@@ -136,6 +141,33 @@ def test_frames_of_any_kind_and_the_key() -> None:
     assert nym.risk.linkage(frame, more, given, truth=truth).records == 300
     assert "share" in repr(expected)
     assert json.loads(json.dumps(expected.to_dict()))["share"] == expected.share
+
+
+def test_rows_that_belong_to_nobody_are_searched_too() -> None:
+    before, after = {"x": ["013", "180"]}, {"x": ["013", "180", "013", None, "014"]}
+    found = nym.risk.linkage(before, after, {"x": TAX}, truth=[2, 1])
+    assert found.share == pytest.approx((1 / 2 + 1) / 2)
+    # They are no part of what became of the records.
+    change = Comparison.of(before, after, {"x": TAX}, truth=[2, 1]).changes["x"]
+    assert (change.records, change.rmse, change.unchanged) == (2, 0, 1)
+
+
+def test_a_result_is_attacked_as_its_tables_are() -> None:
+    frame, taxonomies = nym.datasets.discharges(300, seed=3)
+    given = {"diagnosis": taxonomies["diagnosis"], "length_of_stay": nym.Order(), "sex": nym.Equality()}
+    res = nym.rank_swap(frame, given, k=5, seed=1)
+    assert res.linkage() == nym.risk.linkage(frame, res.data, given, k=5)
+    assert res.linkage(["length_of_stay", "sex"], k=2) == nym.risk.linkage(
+        frame, res.data, given, known=["length_of_stay", "sex"], k=2
+    )
+    pd.testing.assert_frame_equal(
+        nym.risk.links(res.secret.comparison, k=5), nym.risk.linkages(frame, res.data, given, k=5)
+    )
+    assert nym.risk.classes(res.secret.comparison.after, ["length_of_stay"]) == nym.risk.classes(
+        res.data, ["length_of_stay"]
+    )
+    with pytest.raises(error.ParameterError, match="only the owner's result has it"):
+        copy.copy(res).linkage()
 
 
 def test_missing_values() -> None:
@@ -156,7 +188,7 @@ def test_strict_stays_within_its_bound_and_the_published_do_not(m: int, k: int, 
     given = {name: taxonomies[name] for name in COLUMNS[:m]}
     for seed in range(2):
         for draw in ("independent", "joint"):
-            kept = nym.rank_swap(frame, given, k=k, guarantee="strict", draw=draw, seed=seed)
+            kept = nym.rank_swap(frame, given, k=k, draw=draw, seed=seed)
             found = nym.risk.linkages(frame, kept.data, given, k=k)
             assert found["holds"].all()
             # 1,000 guesses, each right with a chance of 1/k at most.
@@ -170,7 +202,7 @@ def test_strict_stays_within_its_bound_and_the_published_do_not(m: int, k: int, 
 def test_the_naive_attack_agrees() -> None:
     frame, taxonomies = nym.datasets.discharges(400, seed=7)
     given = {name: taxonomies[name] for name in COLUMNS}
-    after = nym.rank_swap(frame, given, k=5, seed=1).data
+    after = nym.rank_swap(frame, given, k=5, method="records", seed=1).data
     values = {name: sorted(set(frame[name])) for name in COLUMNS}
     codes = [
         np.column_stack([np.searchsorted(values[name], data[name].astype(str)) for name in COLUMNS])
@@ -223,12 +255,12 @@ def test_auto_takes_a_sample_of_many_records() -> None:
 def test_linkages_lists_the_attacks() -> None:
     rng = np.random.default_rng(1)
     table = {name: rng.integers(0, 9, 60) for name in "abcde"}
-    few = nym.risk.linkages({n: table[n] for n in "abc"}, table, dict.fromkeys("abc"), k=3)
+    few = nym.risk.linkages({n: table[n] for n in "abc"}, table, dict.fromkeys("abc", nym.Order()), k=3)
     assert few["known"].tolist() == [("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c")]
-    many = nym.risk.linkages(table, table, dict.fromkeys("abcde"), k=3)
+    many = nym.risk.linkages(table, table, dict.fromkeys("abcde", nym.Order()), k=3)
     assert [len(known) for known in many["known"]] == [1, 1, 1, 1, 1, 5]
     for row in few.to_dict("records"):
-        single = nym.risk.linkage(table, table, dict.fromkeys("abc"), known=row["known"], k=3)
+        single = nym.risk.linkage(table, table, dict.fromkeys("abc", nym.Order()), known=row["known"], k=3)
         assert row["share"] == single.share
         assert row["ties"] == single.ties
     assert list(few.columns) == list(single.to_dict())
@@ -261,13 +293,18 @@ GOOD = {"x": ["013", "014"], "y": ["1", "2"]}
         ({"after": {"y": ["1", "2"]}}, error.UnknownColumnError, "no column 'x' in the table after"),
         ({"after": {"x": ["013", "013x"], "y": ["1", "2"]}}, error.UnknownConceptError, "'x \\(after\\)'.*'013x'"),
         ({"after": {"x": [0.5, 1.5], "y": ["1", "2"]}}, error.DataError, "'x \\(after\\)'.*nominal values"),
-        ({"taxonomies": {}}, error.ParameterError, "taxonomies: a mapping"),
-        ({"taxonomies": {"x": 7}}, error.ParameterError, "'x': a Taxonomy.*not int"),
-        ({"taxonomies": {"x": np.eye(2)}}, error.ParameterError, r"nym\.DistanceMatrix"),
-        ({"taxonomies": {"x": "same"}}, error.ParameterError, "'equal'"),
-        ({"taxonomies": {"x": ["013"]}}, error.DataError, "'014' has no place"),
-        ({"taxonomies": {"x": None}}, error.DataError, "no order of their own"),
-        ({"known": "y"}, error.UnknownColumnError, "known: 'y' is not among taxonomies, which have 'x'"),
+        (
+            {"after": {"x": ["013", None], "y": ["1", "2"]}, "missing": "error"},
+            error.DataError,
+            "'x \\(after\\)': 1 of 2",
+        ),
+        ({"meanings": {}}, error.ParameterError, "meanings='dict': a mapping"),
+        ({"meanings": {"x": 7}}, error.ParameterError, "'x': a Taxonomy.*not int"),
+        ({"meanings": {"x": np.eye(2)}}, error.ParameterError, "a DistanceMatrix.*not ndarray"),
+        ({"meanings": {"x": "same"}}, error.ParameterError, r"not str.*nym\.Equality\(\)"),
+        ({"meanings": {"x": nym.Order(["013"])}}, error.DataError, "'x \\(before\\)': '014' has no place"),
+        ({"before": {"x": ["a", "b"]}, "meanings": {"x": nym.Order()}}, error.DataError, "'a' has no order of its own"),
+        ({"known": "y"}, error.UnknownColumnError, "known: there is no column 'y'; there are 'x'; give it a meaning"),
         ({"known": ["x", "x"]}, error.ParameterError, "'x' stands 2 times"),
         ({"known": []}, error.ParameterError, "one column at least"),
         ({"k": 0}, error.ParameterError, "k=0"),
@@ -279,8 +316,12 @@ GOOD = {"x": ["013", "014"], "y": ["1", "2"]}
         ({"missing": "drop"}, error.ParameterError, "missing='drop'"),
         ({"measure": "near"}, error.ParameterError, "near"),
         ({"progress": 3}, error.ParameterError, "progress=3"),
-        ({"roots": {"z": "000"}}, error.ParameterError, "roots: 'z'"),
-        ({"taxonomies": {"x": "equal"}, "roots": {"x": "000"}}, error.ParameterError, "'x' has no taxonomy"),
+        ({"roots": {"z": "000"}}, error.ParameterError, "roots=: 'z'"),
+        (
+            {"meanings": {"x": nym.Equality()}, "roots": {"x": "000"}},
+            error.ParameterError,
+            "only a taxonomy has a root",
+        ),
         ({"truth": [0]}, error.ParameterError, "one row number for each of the 2 records"),
         ({"truth": [0.0, 1.0]}, error.ParameterError, "float64"),
         ({"truth": [0, 2]}, error.ParameterError, "record 1 has row 2, but rows go from 0 to 1"),
@@ -289,20 +330,22 @@ GOOD = {"x": ["013", "014"], "y": ["1", "2"]}
     ],
 )
 def test_refused(change, kind, message) -> None:
-    call = {"before": GOOD, "after": GOOD, "taxonomies": {"x": TAX}} | change
-    before, after, taxonomies = (call.pop(name) for name in ("before", "after", "taxonomies"))
+    call = {"before": GOOD, "after": GOOD, "meanings": {"x": TAX}} | change
     with pytest.raises(kind, match=message):
-        nym.risk.linkage(before, after, taxonomies, **call)
+        nym.risk.linkage(**call)
 
 
 def test_numbers_that_cannot_be_compared() -> None:
-    with pytest.raises(error.DataError, match="'x': holds an infinite number"):
-        nym.risk.linkage({"x": [1.0, np.inf]}, {"x": [1.0, 2.0]}, {"x": None})
+    with pytest.raises(error.DataError, match=r"'x .before.': holds inf, which is far from everything; replace it"):
+        nym.risk.linkage({"x": [1.0, np.inf]}, {"x": [1.0, 2.0]}, {"x": nym.Order()})
+    days = pd.to_datetime(["2020-01-01", "2020-01-02"])
     with pytest.raises(error.DataError, match="bring them to one type"):
-        nym.risk.linkage({"x": [1, 2]}, {"x": pd.to_datetime(["2020-01-01", "2020-01-02"])}, {"x": None})
+        nym.risk.linkage({"x": [1, 2]}, {"x": days}, {"x": nym.Order()})
+    # What is missing has no type.
+    assert nym.risk.linkage({"x": days}, {"x": [None, None]}, {"x": nym.Order()}).share == 0.5
     n = 300_000
-    with pytest.raises(error.SizeError, match="round the values of column 'x'"):
-        nym.risk.linkage({"x": np.arange(n)}, {"x": np.arange(n)}, {"x": None})
+    with pytest.raises(error.SizeError, match="too many categories for this; make its values coarser"):
+        nym.risk.linkage({"x": np.arange(n)}, {"x": np.arange(n)}, {"x": nym.Order()})
 
 
 def test_nobody_is_named() -> None:

@@ -37,7 +37,7 @@ def test_every_count_is_that_of_the_definition(rows, k) -> None:
     assert found.interval is None
     assert found.interval_below is None
     assert (found.holds, found.share_below, found.bound) == (True, 0.0, 1 / k)
-    # What was promised for k is not promised for more.
+    # What is guaranteed for k is not for more.
     above = nym.risk.worlds(rel, sets, k=max(counts) + 1)
     assert (above.holds, above.share_below) == (False, 1.0)
 

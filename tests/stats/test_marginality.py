@@ -137,17 +137,17 @@ def test_sse_distance_ranks_ordered_categories() -> None:
 @pytest.mark.parametrize(
     ("frame", "first", "message"),
     [
-        ({"diag": ["flu", "coma"], "sex": ["m", "f"]}, 0, "column 'sex' is nominal: give it a taxonomy"),
-        ({"diag": ["flu", "coma"], "sex": pd.Categorical(["m", "f"])}, 0, "column 'sex' is nominal"),
+        ({"diag": ["flu", "coma"], "sex": ["m", "f"]}, 0, "column 'sex': it is nominal: give it a taxonomy"),
+        ({"diag": ["flu", "coma"], "sex": pd.Categorical(["m", "f"])}, 0, "column 'sex': it is nominal"),
         ({"diag": ["flu", "coma"], "age": [1, None]}, 0, "column 'age': row 1 is missing"),
         ({"diag": ["flu", None], "age": [1, 2]}, 0, "column 'diag': 1 of 2 values are missing"),
         ({"diag": ["flu", "coma"], "age": [1, 2]}, 2, "there is no row 2; the rows are 0 … 1"),
         ({"diag": ["flu", "coma"], "age": [1, 2]}, "a", "row numbers are needed"),
         ({"diag": ["flu", "coma"], "age": [1, 2]}, [0, 1], "give pairs"),
         ({"age": [1, 2]}, 0, "names 'diag', which is not among"),
-        ({"diag": ["flu", "coma"], "age": [1, float("inf")]}, 0, "column 'age': row 1 is infinite"),
-        ({"diag": ["flu", "coma"], "age": [1, 2, 3]}, 0, "column 'age' has 3 records, 'diag' has 2"),
-        ({"diag": ["flu", "coma"], "age": [1j, 2j]}, 0, "column 'age' is nominal"),
+        ({"diag": ["flu", "coma"], "age": [1, float("inf")]}, 0, "column 'age': holds inf, which is far"),
+        ({"diag": ["flu", "coma"], "age": [1, 2, 3]}, 0, "'diag' has 2, 'age' has 3"),
+        ({"diag": ["flu", "coma"], "age": [1j, 2j]}, 0, "column 'age': 1j has no order of its own"),
     ],
 )
 def test_sse_distance_refuses(frame: dict, first: object, message: str) -> None:

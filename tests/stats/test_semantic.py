@@ -138,7 +138,7 @@ def test_messages_name_the_column_and_the_argument() -> None:
         stats.distance_covariance(column, column, tax, tax)
     with pytest.raises(error.UnknownConceptError, match="root='zz': "):
         stats.semantic_mean(["a"], tax, root="zz")
-    with pytest.raises(error.ParameterError, match="a mapping from column to taxonomy is needed, not Taxonomy"):
+    with pytest.raises(error.ParameterError, match="meanings='Taxonomy': a mapping from column names to meanings"):
         stats.covariance_matrix({"x": ["a"]}, tax)  # type: ignore[arg-type]
 
 
@@ -178,7 +178,7 @@ def test_a_given_matrix_stands_for_a_taxonomy() -> None:
         stats.semantic_mean(x, given_one, root="top")
     with pytest.raises(error.UnknownConceptError, match="'zz'"):
         stats.semantic_mean(["zz"], given_one)
-    with pytest.raises(error.ParameterError, match="a Taxonomy or a DistanceMatrix is needed"):
+    with pytest.raises(error.ParameterError, match="a Taxonomy, a DistanceMatrix, an Order or an Equality is needed"):
         stats.semantic_mean(x, {"a": 1})  # type: ignore[arg-type]
 
 

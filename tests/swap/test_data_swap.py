@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym import error
-from nominym.swap.data_request import Request
 from reference_distortion import feasible_pairs, law
 
 KINDS = [
@@ -98,7 +97,7 @@ def test_true_false_and_compensating_swaps_of_the_paper() -> None:
     for seed in range(200):
         res = nym.data_swap(SIX, "hours", 0.34, seed=seed)
         [pair] = drawn(res)
-        kinds[pair] = tuple(res.summary[kind] for kind in ("true", "false", "compensating"))
+        kinds[pair] = tuple(res.secret.summary[kind] for kind in ("true", "false", "compensating"))
     assert kinds[0, 1] == (1, 0, 0)
     assert kinds[0, 2] == (0, 1, 0)
     assert kinds[1, 4] == (1, 0, 1)
@@ -119,7 +118,7 @@ def test_what_is_told_is_what_happened(table, how, mode) -> None:
     expected = table.copy()
     equal, unequal, true_swaps = arguments(how)
     assert list(res.secret.pairs) == ([("a", "b")] if mode == "simultaneous" else [("a",), ("b",)])
-    for (columns, pairs), step in zip(res.secret.pairs.items(), res.summary["steps"], strict=True):
+    for (columns, pairs), step in zip(res.secret.pairs.items(), res.secret.summary["steps"], strict=True):
         first, second = (table.iloc[rows].reset_index(drop=True) for rows in pairs.T)
         assert len(np.unique(pairs)) == pairs.size == 2 * step["pairs"] == 270
         assert all((first[name] == second[name]).all() for name in equal)
@@ -134,12 +133,13 @@ def test_what_is_told_is_what_happened(table, how, mode) -> None:
             expected[name] = pd.Series(values, index=table.index, dtype=table[name].dtype)
     pd.testing.assert_frame_equal(res.data, expected)
     for name in ("a", "b"):
-        assert res.summary["attributes"][name]["unchanged"] == pytest.approx((table[name] == res.data[name]).mean())
+        realised = res.secret.summary["attributes"][name]
+        assert realised["unchanged"] == pytest.approx((table[name] == res.data[name]).mean())
         assert res.data[name].value_counts().to_dict() == table[name].value_counts().to_dict()
     if mode == "simultaneous":
         assert res.data.value_counts(["a", "b"]).to_dict() == table.value_counts(["a", "b"]).to_dict()
-    assert res.summary["pairs"] == 135 * len(res.summary["steps"])
-    assert res.summary["compensating"] == 0  # no two incomes are the same
+    assert res.secret.summary["pairs"] == 135 * len(res.secret.summary["steps"])
+    assert res.secret.summary["compensating"] == 0  # no two incomes are the same
 
 
 @pytest.mark.parametrize("mode", ["simultaneous", "sequential"])
@@ -158,7 +158,7 @@ def test_compensating_swaps_leave_the_records_as_they_were(table, mode) -> None:
             true = any(stand.loc[i, name] != stand.loc[j, name] for name in columns)
             count += true and was == now
         stand = after
-    assert res.summary["compensating"] == count > 0
+    assert res.secret.summary["compensating"] == count > 0
 
 
 @given(data=st.data())
@@ -176,11 +176,12 @@ def test_constraints_hold_with_gaps(data) -> None:
     assert set(pairs) <= set(possible)
     left = set(range(n)) - {row for pair in pairs for row in pair}
     assert len(pairs) == n // 2 or not any(set(pair) <= left for pair in possible)
-    assert res.summary["steps"][0]["feasible_pairs"] == len(possible)
-    assert res.summary["infeasible"] == n - len({row for pair in possible for row in pair})
-    assert res.summary["achieved_rate"] == pytest.approx(2 * len(pairs) / n)
+    realised = res.secret.summary
+    assert realised["steps"][0]["feasible_pairs"] == len(possible)
+    assert realised["infeasible"] == n - len({row for pair in possible for row in pair})
+    assert realised["achieved_rate"] == pytest.approx(2 * len(pairs) / n)
     for name in ("x", "y"):
-        told = res.summary["attributes"][name]
+        told = realised["attributes"][name]
         assert res.data[name].isna().sum() == frame[name].isna().sum() == told["missing"]
         assert told["missing_moved"] == (frame[name].isna() & res.data[name].notna()).sum()
 
@@ -190,8 +191,8 @@ def test_constraints_hold_with_gaps(data) -> None:
 )
 def test_rate_is_never_exceeded(n, rate, pairs) -> None:
     res = nym.data_swap({"x": [str(i) for i in range(n)]}, "x", rate, seed=1)
-    assert res.summary["pairs"] == res.summary["wanted"] == pairs
-    assert res.summary["attributes"]["x"]["unchanged"] == pytest.approx(1 - 2 * pairs / n)
+    assert res.secret.summary["pairs"] == res.summary["wanted"] == pairs
+    assert res.secret.summary["attributes"]["x"]["unchanged"] == pytest.approx(1 - 2 * pairs / n)
 
 
 @pytest.mark.parametrize("n", [2, 3, 6, 9, 11, 13, 48_842])
@@ -200,30 +201,30 @@ def test_the_rate_that_is_advised_makes_a_pair(n) -> None:
     with pytest.raises(error.DataError, match="less than one pair") as told:
         nym.data_swap(frame, "x", 1e-9)
     advised = float(str(told.value).partition("give ")[2].split()[0])
-    assert nym.data_swap(frame, "x", advised).summary["pairs"] == 1
+    assert nym.data_swap(frame, "x", advised).secret.summary["pairs"] == 1
 
 
 def test_rates_of_long_tables() -> None:
-    request = Request(("x",), 0.29, (), (), False, "simultaneous", False, "keep", None)
-    assert [request.pairs(n) for n in (200, 2 * 10**8, 4 * 10**9)] == [29, 29 * 10**6, 58 * 10**7]
+    method = nym.DataSwap(rate=0.29)
+    assert [method._pairs(n) for n in (200, 2 * 10**8, 4 * 10**9)] == [29, 29 * 10**6, 58 * 10**7]
 
 
 def test_too_few_pairs() -> None:
     frame = {"x": ["a"] * 97 + ["b"] * 3, "e": ["u", "v"] * 50}
     res = nym.data_swap(frame, "x", 0.5, true_swaps=True, seed=1)
-    assert (res.summary["pairs"], res.summary["wanted"]) == (3, 25)
-    assert res.summary["achieved_rate"] == 0.06
-    assert res.summary["notes"] == ["x: 3 of 25 pairs; no feasible pair was left. The rate is 0.06"]
+    assert (res.secret.summary["pairs"], res.summary["wanted"]) == (3, 25)
+    assert res.secret.summary["achieved_rate"] == 0.06
+    assert res.secret.summary["notes"] == ["x: 3 of 25 pairs; no feasible pair was left. The rate is 0.06"]
     with pytest.raises(
         error.DataError, match=r"'x': 25 pairs are wanted for rate=0.5, but only 3 could be .* lower rate"
     ):
         nym.data_swap(frame, "x", 0.5, true_swaps=True, strict_rate=True)
-    assert nym.data_swap(frame, "x", 0.06, true_swaps=True, strict_rate=True).summary["pairs"] == 3
+    assert nym.data_swap(frame, "x", 0.06, true_swaps=True, strict_rate=True).secret.summary["pairs"] == 3
     none = nym.data_swap({"x": ["a"] * 4}, "x", 1, true_swaps=True)
-    assert (none.summary["pairs"], none.summary["infeasible"], none.data) == (0, 4, {"x": ["a"] * 4})
+    assert (none.secret.summary["pairs"], none.secret.summary["infeasible"], none.data) == (0, 4, {"x": ["a"] * 4})
     mostly = nym.data_swap(frame, "x", 1.0, seed=1)
-    assert "swaps exchanged equal values" in mostly.summary["notes"][0]
-    assert not nym.data_swap({"x": list("abcd") * 25}, "x", 1.0, seed=1).summary["notes"]  # a quarter of them
+    assert "swaps exchanged equal values" in mostly.secret.summary["notes"][0]
+    assert not nym.data_swap({"x": list("abcd") * 25}, "x", 1.0, seed=1).secret.summary["notes"]  # a quarter of them
 
 
 def test_sequential_columns_have_pairs_of_their_own() -> None:
@@ -238,12 +239,13 @@ def test_sequential_columns_are_summed_up() -> None:
     frame = {"x": ["a"] * 97 + ["b"] * 3, "y": ["p", "q"] * 50, "e": ["u"] * 98 + ["v", "v"]}
     for columns in (["x", "y"], ["y", "x"]):
         res = nym.data_swap(frame, columns, 0.5, equal="e", true_swaps=True, mode="sequential", seed=1)
-        steps = {step["columns"][0]: step for step in res.summary["steps"]}
+        realised = res.secret.summary
+        steps = {step["columns"][0]: step for step in realised["steps"]}
         assert (steps["x"]["pairs"], steps["y"]["pairs"]) == (1, 25)
         assert (steps["x"]["infeasible"], steps["y"]["infeasible"]) == (2, 0)
-        assert {name: res.summary[name] for name in ("pairs", "true", "false", "infeasible", "achieved_rate")} == {
+        assert {name: realised[name] for name in ("pairs", "true", "false", "infeasible", "achieved_rate")} == {
             "pairs": 26, "true": 26, "false": 0, "infeasible": 2, "achieved_rate": 0.02}  # fmt: skip
-        assert res.summary["notes"] == ["x: 1 of 25 pairs; no feasible pair was left. The rate is 0.02"]
+        assert realised["notes"] == ["x: 1 of 25 pairs; no feasible pair was left. The rate is 0.02"]
 
 
 @every_kind
@@ -257,8 +259,8 @@ def test_seeds_and_threads(table, how) -> None:
     assert one.equals(run(3))
     assert not one.equals(run(4))
     assert not run(None).equals(run(None))
-    assert "seed" not in nym.data_swap(table, "a").params
-    assert nym.data_swap(table, "a", seed=3).params["seed"] == 3
+    assert nym.data_swap(table, "a").secret.seed is None
+    assert nym.data_swap(table, "a", seed=3).secret.seed == 3
 
 
 @every_kind
@@ -276,6 +278,7 @@ def test_tables_of_every_library(table, how) -> None:
         assert type(res.data) is type(frame)
         assert read(res.data) == expected.data["a"].tolist()
         assert res.summary == expected.summary
+        assert res.secret.summary == expected.secret.summary
 
 
 def test_result_holds_no_secret_where_it_is_shown(table) -> None:
@@ -296,17 +299,17 @@ GOOD = {"a": ["x", "y", "x", "y"], "b": ["p", "q", "r", "s"], "c": ["k", "k", "l
 @pytest.mark.parametrize(
     ("change", "kind", "message"),
     [
-        ({"rate": 0}, error.ParameterError, "rate=0: give the share of records"),
+        ({"rate": 0}, error.ParameterError, "rate=0: give a number above 0"),
         ({"rate": 5}, error.ParameterError, r"rate=5: .* up to 1; for 5 % give 0.05"),
         ({"rate": float("nan")}, error.ParameterError, "rate=nan"),
         ({"rate": True}, error.ParameterError, "rate=True"),
         ({"rate": Fraction(5)}, error.ParameterError, "for 5 % give 0.05"),
         ({"rate": "0.1"}, error.ParameterError, "rate='0.1'"),
         ({"rate": 0.1}, error.DataError, r"rate=0.1 of 4 records is less than one pair; give 0.5 or more"),
-        ({"columns": []}, error.ParameterError, "columns: name one column"),
-        ({"columns": {"a": None}}, error.ParameterError, "columns: a list of column names is needed; .* no taxonomies"),
-        ({"columns": pd.DataFrame({"a": [1]})}, error.ParameterError, "columns: a list of column names is needed"),
-        ({"columns": ["a", "a"]}, error.ParameterError, "column 'a' stands twice in columns"),
+        ({"columns": []}, error.ParameterError, "columns=: name one column to swap"),
+        ({"columns": {"a": None}}, error.ParameterError, "columns=: a list of column names is needed, not dict"),
+        ({"columns": pd.DataFrame({"a": [1]})}, error.ParameterError, "columns=: a list of column names is needed"),
+        ({"columns": ["a", "a"]}, error.ParameterError, "columns=: 'a' stands 2 times; name each column once"),
         ({"columns": ["nope"]}, error.UnknownColumnError, "there is no column 'nope'; there are 'a', 'b', 'c', 'f'"),
         ({"equal": ["nope"]}, error.UnknownColumnError, "there is no column 'nope'"),
         ({"equal": ["a"]}, error.ParameterError, "column 'a' stands in columns and in equal"),
@@ -317,8 +320,8 @@ GOOD = {"a": ["x", "y", "x", "y"], "b": ["p", "q", "r", "s"], "c": ["k", "k", "l
         ({"missing": "drop"}, error.ParameterError, "missing='drop'"),
         ({"seed": -1}, error.ParameterError, "seed=-1"),
         ({"progress": 3}, error.ParameterError, "progress=3"),
-        ({"columns": ["f"]}, error.DataError, "column 'f': holds double numbers"),
-        ({"unequal": ["f"]}, error.DataError, "column 'f': holds double numbers"),
+        ({"frame": {"a": [[1], [2], [3], [4]]}}, error.DataError, "column 'a': holds lists or the like"),
+        ({"columns": {"a": nym.Order()}}, error.DataError, "column 'a': 'x' has no order of its own"),
         ({"frame": 3}, error.DataError, "not int"),
         ({"frame": {"a": ["x"]}}, error.DataError, "a swap takes two records, but the table has 1"),
         ({"frame": {"a": ["x", "y"], "b": ["p"]}}, error.DataError, "'a' has 2, 'b' has 1"),
@@ -326,7 +329,7 @@ GOOD = {"a": ["x", "y", "x", "y"], "b": ["p", "q", "r", "s"], "c": ["k", "k", "l
         (
             {"frame": {n: ["x", "y"] for n in "abcdefghi"}, "unequal": list("bcdefghi"), "true_swaps": True},
             error.ParameterError,
-            "unequal: 8 columns, but 7 is the most with true_swaps=True",
+            "unequal=: 8 columns, but 7 is the most with true_swaps=True",
         ),
     ],
 )  # fmt: skip
@@ -335,6 +338,21 @@ def test_bad_input_is_refused_before_any_work(change, kind, message, monkeypatch
     given = {"frame": GOOD, "columns": ["a"], "rate": 0.5, **change}
     with pytest.raises(kind, match=message):
         nym.data_swap(given.pop("frame"), given.pop("columns"), given.pop("rate"), **given)
+
+
+@pytest.mark.parametrize("meaning", [None, nym.Order(), nym.Equality()])
+def test_columns_of_any_meaning(table, meaning) -> None:
+    """Numbers are swapped as they are, and compared by their meaning afterwards."""
+    columns = ["income"] if meaning is None else {"income": meaning}
+    res = nym.data_swap(table, columns, 0.2, unequal=["sex"], true_swaps=True, seed=1)
+    assert sorted(res.data["income"]) == sorted(table["income"])
+    moved = res.data["income"] != table["income"]
+    change = res.secret.comparison.changes["income"]
+    assert moved.sum() == 180
+    assert change.unchanged == 1 - moved.mean()
+    apart = (res.data["income"] - table["income"]) / np.ptp(table["income"])
+    expected = apart if meaning == nym.Order() else moved
+    assert change.rmse == pytest.approx(np.sqrt((expected**2).mean()))
 
 
 def test_progress_and_memory(table, monkeypatch) -> None:
@@ -349,4 +367,4 @@ def test_progress_and_memory(table, monkeypatch) -> None:
     # What there is to count are tuples, not records.
     monkeypatch.setattr("nominym.memory.free_memory", lambda: 1_000_000)
     frame = {name: ["x", "y"] * 2_000 for name in "abcdefgh"}
-    assert nym.data_swap(frame, "a", unequal=list("bcdefgh"), seed=1).summary["pairs"] == 100
+    assert nym.data_swap(frame, "a", unequal=list("bcdefgh"), seed=1).secret.summary["pairs"] == 100

@@ -42,7 +42,7 @@ def figures_of(origins: list[np.ndarray], candidates: list[list[int]], distances
 def figures_found(result: nym.Result) -> list[float]:
     return [
         figure
-        for told in result.summary["attributes"].values()
+        for told in result.secret.summary["attributes"].values()
         for figure in (told["rmse"], told["no_partner"] / len(FRAME), told["candidates"]["median"])
     ]
 
@@ -75,8 +75,10 @@ def test_same_law_as_published(method: str, columns: list[str], k: int) -> None:
 def test_numerical_swapping_stays_in_its_window() -> None:
     values = pd.Series(np.random.default_rng(0).permutation(1_000).astype(float))
     for given, window in ({"k": 20}, 20), ({"p": 3}, 30):
-        res = nym.rank_swap({"x": values}, {"x": None}, **given, method="numerical", seed=1)
+        res = nym.rank_swap({"x": values}, {"x": nym.Order()}, **given, method="numerical", seed=1)
         moved = np.abs(res.data["x"] - values)
         assert 0 < moved.max() <= window
         assert sorted(res.data["x"]) == sorted(values)
-        assert res.summary["attributes"]["x"]["rmse"] == pytest.approx(np.sqrt((moved**2).mean()))
+        unit = res.secret.comparison.changes["x"].space.unit
+        assert unit == 999
+        assert res.secret.summary["attributes"]["x"]["rmse"] * unit == pytest.approx(np.sqrt((moved**2).mean()))

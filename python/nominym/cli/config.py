@@ -1,49 +1,24 @@
-"""A release as one file: what the TOML file of ``--config`` may say, checked before anything is read."""
+"""A release as one file: what the TOML file of ``--config`` says, checked before anything is read."""
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nominym.error import MissingExtraError, ParameterError
-from nominym.taxonomy.read.icd import ICD9, ICD10
 
-_SEED = {"seed": int, "missing": str}
-_MEANING = {"measure": str, "correlations": bool}
+WORDS = ("number", "equal")
+"""Meanings that are not in a file."""
+SAY_MEANING = ("taxonomy", "meaning", "order")
+"""Keys of a column that say what its values mean."""
 
-METHODS: Mapping[str, Mapping[str, type]] = {
-    "swap": {
-        "k": int, "p": float, "method": str, "guarantee": str, "draw": str, "anneal": bool, **_MEANING, **_SEED,
-    },
-    "noise": {
-        "alpha": float, "epsilon": float, "method": str, "reference": str, "correlated": bool, "law": str,
-        "moments": bool, **_MEANING, **_SEED,
-    },
-    "data-swap": {
-        "rate": float, "equal": list, "unequal": list, "true_swaps": bool, "mode": str, "strict_rate": bool, **_SEED,
-    },
-    "recode": {
-        "k": int, "l": int, "structure": str, "order": str, "method": str, "effort": str, "limit": float, "seed": int,
-    },
-}  # fmt: skip
-"""By command, what its method takes; names and meanings are those of the functions."""
-
-_SECTIONS: Mapping[str, Mapping[str, type]] = {
-    "input": {"path": str, "delimiter": str, "encoding": str, "na": list, "column": str, "label": str},
-    "output": {"path": str, "key": str, "keep_order": bool, "overwrite": bool},
-}
 _COLUMN: Mapping[str, type] = {
-    "role": str,
-    "taxonomy": str,
-    "format": str,
-    "virtual_root": bool,
-    "root": str,
-    "order": list,
-}
+    "role": str, "taxonomy": str, "meaning": str, "order": list, "format": str, "virtual_root": bool, "root": str,
+}  # fmt: skip
 _KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list of texts"}
 
 
@@ -51,39 +26,62 @@ _KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true o
 class Config:
     """What a file says; all of it may be missing."""
 
-    input: dict[str, Any] = field(default_factory=dict)
-    output: dict[str, Any] = field(default_factory=dict)
-    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
-    method: dict[str, Any] = field(default_factory=dict)
+    sections: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def get(self, place: str | None) -> Any:
+        """Return what stands in a place, section and key."""
+        section, _, key = (place or "").partition(".")
+        return self.sections.get(section, {}).get(key)
 
 
-def load(path: Path | None, command: str) -> Config:
-    """Read a file. Paths in it are relative to it; a file of another method is refused, unless none is asked for."""
-    if path is None:
-        return Config()
-    content = _parsed(path)
-    _known(path, "", content, [*_SECTIONS, "columns", "method"])
-    for section, known in _SECTIONS.items():
-        _check(path, f"[{section}]", content.get(section, {}), known)
-    columns = _section(path, "[columns]", content.get("columns", {}))
+def load(path: str, command: str, declared: Iterable[tuple[str, type]]) -> Config:
+    """Read a file of which some places, section and key, are declared.
+
+    Paths in it are relative to it. A file of another method is refused, unless the command has none.
+    """
+    place = Path(path)
+    content = _parsed(place)
+    kinds: dict[str, dict[str, type]] = {"input": {}, "output": {}, "method": {}}
+    for where, kind in declared:
+        section, _, key = where.partition(".")
+        kinds[section][key] = kind
+    _known(place, "", content, ["input", "output", "columns", "method"])
+    sections = {name: _section(place, f"[{name}]", content.get(name, {})) for name in kinds}
+    columns = _section(place, "[columns]", content.get("columns", {}))
     for name, column in columns.items():
-        _check(path, f"[columns.{name}]", column, _COLUMN)
-    method = dict(_section(path, "[method]", content.get("method", {})))
-    wanted = method.pop("command", command)
-    if wanted not in METHODS and "command" in content.get("method", {}):
+        _check(place, f"[columns.{name}]", column, _COLUMN)
+        several = [key for key in SAY_MEANING if key in column]
+        if len(several) > 1:
+            raise ParameterError(
+                f"{path}, [columns.{name}]: {' and '.join(several)} both say what values mean; give one"
+            )
+        if "role" not in column:
+            raise ParameterError(f'{path}: [columns.{name}] has no role; say for example role = "quasi-identifier"')
+    for name in ("input", "output"):
+        _check(place, f"[{name}]", sections[name], kinds[name])
+    kinds["method"] |= _method_kinds(place, sections["method"], command)
+    _check(place, "[method]", sections["method"], kinds["method"])
+    sections["input"] = _placed(place, sections["input"], "path")
+    sections["output"] = _placed(place, sections["output"], "path", "key")
+    placed = {name: _placed(place, column, "taxonomy", "meaning") for name, column in columns.items()}
+    return Config(sections, placed)
+
+
+def _method_kinds(path: Path, section: Mapping[str, Any], command: str) -> dict[str, type]:
+    """Return the kinds of what a section about a method may say; it has to be the method of the command, if any."""
+    from nominym.release import METHODS
+
+    wanted = section.get("command", command)
+    if "command" in section and wanted not in METHODS:
         raise ParameterError(f"{path}, [method]: command = {wanted!r}; give {', '.join(METHODS)}")
     if command in METHODS and wanted != command:
         raise ParameterError(f"{path} is for the command {wanted!r}, not {command!r}")
-    if wanted in METHODS:
-        _check(path, "[method]", method, METHODS[wanted])
-    elif method:
-        raise ParameterError(f'{path}, [method]: say which method this is, for example command = "swap"')
-    return Config(
-        _placed(path, content.get("input", {}), "path"),
-        _placed(path, content.get("output", {}), "path", "key"),
-        {name: _placed(path, column, "taxonomy") for name, column in columns.items()},
-        method,
-    )
+    if wanted not in METHODS:
+        if section:
+            raise ParameterError(f'{path}, [method]: say which method this is, for example command = "swap"')
+        return {}
+    return {"command": str, **{name: option.kind for name, option in METHODS[wanted].options().items()}}
 
 
 def _parsed(path: Path) -> dict[str, Any]:
@@ -111,7 +109,7 @@ def _known(path: Path, section: str, content: Mapping[str, Any], known: list[str
     for key in content:
         if key not in known:
             close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
+            hint = f"; did you mean {close[0]!r}?" if close else "."
             where = f"{path}, {section}" if section else str(path)
             raise ParameterError(f"{where}: {key!r} is unknown{hint} There are {', '.join(known)}")
 
@@ -132,8 +130,10 @@ def _check(path: Path, section: str, content: object, known: Mapping[str, type])
 
 def _placed(path: Path, section: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Make paths relative to the file that has them; vocabularies that packages bring are names, not paths."""
+    from nominym.meaning.read.icd import ICD9, ICD10
+
     placed = dict(section)
     for name in names:
-        if name in placed and placed[name] not in (ICD9, ICD10):
+        if name in placed and placed[name] not in (ICD9, ICD10, *WORDS):
             placed[name] = os.fspath(path.parent / placed[name])
     return placed

@@ -1,77 +1,391 @@
-"""Options that several commands share, each with one name and one explanation."""
+"""Options: each declared once, for the command line and for the file of ``--config``.
+
+Options of methods are those that the methods declare (``Method.options``); those of files and columns are declared
+here. A ``Request`` puts together what the command line and the file say; the command line wins.
+"""
 
 from __future__ import annotations
 
+import argparse
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
+from nominym.cli.config import SAY_MEANING, WORDS, Config, load
+from nominym.error import ParameterError
 
-# typer looks at these when the program runs, and older ones know Optional only.
-# ruff: noqa: UP045
+if TYPE_CHECKING:
+    from nominym.method import Method, Option
 
-Input = Annotated[Optional[Path], typer.Argument(help="The table: .csv, .tsv (also .gz) or .parquet.", metavar="INPUT")]
-Out = Annotated[Optional[Path], typer.Option("--out", "-o", help="The release to write: .csv, .tsv or .parquet.")]
-Config = Annotated[Optional[Path], typer.Option("--config", "-c", help="A TOML file that holds the whole release.")]
-Overwrite = Annotated[Optional[bool], typer.Option("--overwrite", help="Replace files that are already there.")]
-Key = Annotated[Optional[Path], typer.Option("--key", help="Write the row of each record here. Keep it secret.")]
-OwnersKey = Annotated[Optional[Path], typer.Option("--key", help="The key that was written with the release.")]
-KeepOrder = Annotated[
-    Optional[bool],
-    typer.Option("--keep-order", help="Leave the rows in the order of the input, which may tell who is who."),
-]
-SameOrder = Annotated[
-    Optional[bool], typer.Option("--keep-order", help="The rows of both files are in the same order.")
-]
-Delimiter = Annotated[Optional[str], typer.Option("--delimiter", help="Of delimited text; a comma by default.")]
-Encoding = Annotated[Optional[str], typer.Option("--encoding", help="Of delimited text; utf-8 by default.")]
-Na = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--na", metavar="TEXT", help="A text that means missing in masked columns, as empty cells do. May be repeated."
-    ),
-]
 
-Identifier = Annotated[
-    Optional[list[str]],
-    typer.Option("--identifier", metavar="COLUMN", help="A column that names a person: dropped. May be repeated."),
-]
-Quasi = Annotated[
-    Optional[list[str]],
-    typer.Option(
-        "--quasi",
-        metavar="COLUMN=TAXONOMY",
-        help="A column to mask, and its taxonomy: diagnosis=icd.csv. May be repeated.",
-    ),
-]
-QuasiPlain = Annotated[
-    Optional[list[str]], typer.Option("--quasi", metavar="COLUMN", help="A column to mask. May be repeated.")
-]
-Keep = Annotated[
-    Optional[list[str]],
-    typer.Option("--keep", metavar="COLUMN", help="A column that is published as it is. May be repeated."),
-]
-Format = Annotated[
-    Optional[str],
-    typer.Option("--format", help="Of the taxonomies: edges, arx, obo, snomed, wordnet, json, …; seen by default."),
-]
-VirtualRoot = Annotated[
-    Optional[bool], typer.Option("--virtual-root", help="Put one concept above a taxonomy of several roots.")
-]
+@dataclass(frozen=True)
+class Shared:
+    """An option of files and columns."""
 
-Measure = Annotated[Optional[str], typer.Option("--measure", help="The semantic distance; wu-palmer by default.")]
-Missing = Annotated[
-    Optional[str], typer.Option("--missing", help="keep (default) or error: what to do with missing values.")
-]
-Seed = Annotated[
-    Optional[int], typer.Option("--seed", help="For studies: the same seed gives the same release. Never publish it.")
-]
-Correlations = Annotated[
-    Optional[bool], typer.Option("--correlations", help="Compare distance correlations before and after.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+    flags: str
+    """As on the command line, several between blanks; an argument without a flag in capitals."""
+    help: str
+    kind: type = str
+    metavar: str | None = None
+    place: str | None = None
+    """Section and key in a file, where it may stand there."""
 
-ComparedK = Annotated[Optional[int], typer.Option("--k", help="Compare with 1/k; by default the k of the manifest.")]
-Original = Annotated[Optional[Path], typer.Argument(help="The original records.", metavar="ORIGINAL")]
-Released = Annotated[Optional[Path], typer.Argument(help="The release made of them.", metavar="RELEASE")]
-ListColumn = Annotated[Optional[str], typer.Option("--column", help="Of a Parquet file, the column of lists of items.")]
+    @property
+    def name(self) -> str:
+        """Name among what was given."""
+        return self.flags.split()[0].lstrip("-").replace("-", "_").lower()
+
+
+_REPEATED = "May be repeated."
+SHARED: Mapping[str, Shared] = {
+    "input": Shared("INPUT", "Table to mask: .csv, .tsv, .txt (also .gz) or .parquet.", place="input.path"),
+    "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz), a line of item numbers each, or .parquet "
+                    "with a column of lists.", place="input.path"),
+    "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; of item sets .parquet or .txt.",
+                  place="output.path"),
+    "original": Shared("ORIGINAL", "Original records.", place="input.path"),
+    "release": Shared("RELEASE", "Release made of them.", place="output.path"),
+    "page": Shared("--out -o", "Page to write; by default RELEASE.report.html, RELEASE.owner.html for the owner."),
+    "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
+                    f"sex=equal, grade=grades.order (one value a line, lowest first). {_REPEATED}", list,
+                    "COLUMN=MEANING"),
+    "keep": Shared("--keep", f"Column that is published as it is. {_REPEATED}", list, "COLUMN"),
+    "identifier": Shared("--identifier", f"Column that identifies a person: dropped. {_REPEATED}", list, "COLUMN"),
+    "seed": Shared("--seed", "For studies: the same seed gives the same release, which guarantees nothing.", int,
+                   place="method.seed"),
+    "key": Shared("--key", "Write the owner's record to this file: the row of each record, the seed, the figures of "
+                  "this draw. Keep it secret.", metavar="FILE", place="output.key"),
+    "owners": Shared("--key", "Owner's record that was written with the release.", metavar="FILE", place="output.key"),
+    "keep_order": Shared("--keep-order", "Leave the rows in the order of the input, which may tell who is who.", bool,
+                         place="output.keep_order"),
+    "same_order": Shared("--keep-order", "The rows of both files are in the same order.", bool,
+                         place="output.keep_order"),
+    "overwrite": Shared("--overwrite", "Replace files that are already there.", bool, place="output.overwrite"),
+    "delimiter": Shared("--delimiter", "Of delimited text; a comma by default, a tab in .tsv.",
+                        place="input.delimiter"),
+    "encoding": Shared("--encoding", "Of delimited text; utf-8 by default.", place="input.encoding"),
+    "na": Shared("--na", f"Text that means missing in masked columns, as empty cells do. {_REPEATED}", list, "TEXT",
+                 place="input.na"),
+    "column": Shared("--column", "Of a Parquet file, the column of lists of items.", place="input.column"),
+    "label": Shared("--label", "Column of sensitive labels; of a .dat file, a file with one label a line.",
+                    place="input.label"),
+    "config": Shared("--config -c", "TOML file that holds the whole release.", metavar="FILE"),
+    "format": Shared("--format", "Of the taxonomies: edges, arx, obo, snomed, wordnet, json, …; detected "
+                     "automatically."),
+    "virtual_root": Shared("--virtual-root", "Put one concept above a taxonomy of several roots.", bool),
+    "measure": Shared("--measure", "Semantic distance; by default that of the manifest, or wu-palmer."),
+    "distance": Shared("--measure", "Semantic distance; wu-palmer by default."),
+    "k": Shared("--k", "Compare with 1/k; by default the k of the manifest.", int),
+    "columns": Shared("--columns", f"Column to compare the distribution of; by default all in both files. {_REPEATED}",
+                      list, "COLUMN"),
+    "edition": Shared("--edition", "publication (default): figures that may be published; owner: all, for you alone."),
+    "sweep": Shared("--sweep", "For the owner: mask again with other values, k=2,5,10 or alpha=0.1,0.5."),
+    "json": Shared("--json", "Print JSON.", bool),
+    "taxonomy": Shared("TAXONOMY", "File or folder, or icd-9-cm, icd-10-cm."),
+    "a": Shared("A", "Concept, by id, label or synonym."),
+    "b": Shared("B", "Another one."),
+    "table": Shared("TABLE", "Table whose values are to be concepts."),
+    "checked": Shared("--column", f"Column of it. {_REPEATED}", list, "COLUMN"),
+    "converted": Shared("--out -o", "File to write: .json or .parquet."),
+    "folder": Shared("--out -o", "Folder for all files; made if it is not there.", metavar="FOLDER"),
+    "records": Shared("--records", "Hospital discharges to draw; 100,000 by default.", int),
+}  # fmt: skip
+
+_TEXT = ("delimiter", "encoding", "na")
+_TABLE = ("input", "out", "quasi", "keep", "identifier")
+_MADE = ("seed", "format", "virtual_root", "key", "keep_order", *_TEXT, "overwrite", "config")
+_PAIR = ("original", "release", "quasi", "owners", "same_order", "column", "format", "virtual_root", *_TEXT, "config")
+_ROLES = "Every column needs a role: --quasi is masked, --keep is published as it is, --identifier is dropped."
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: what it does, its options, and where it is."""
+
+    about: str
+    options: tuple[str, ...]
+    module: str
+    more: str = ""
+    examples: tuple[str, ...] = ()
+    masks: bool = False
+    """Whether it has the options of a method."""
+    required: tuple[str, ...] = ()
+
+
+COMMANDS: Mapping[str, Command] = {
+    "swap": Command(
+        "Swap values with others that mean nearly the same.", (*_TABLE, *_MADE), "masking",
+        f"{_ROLES} By default in groups of at least k records: re-identification probability at most 1/k.", (
+            "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 10",
+            "swap visits.parquet -o release.parquet --quasi diagnosis=icd-9-cm --identifier name --k 10",
+            "swap --config release.toml",
+        ), masks=True),
+    "noise": Command(
+        "Replace values by concepts at a randomly drawn semantic distance.", (*_TABLE, *_MADE), "masking", _ROLES, (
+            "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --alpha 0.3",
+            "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --method exponential --epsilon 2",
+            "noise --config release.toml --alpha 0.5",
+        ), masks=True),
+    "data-swap": Command(
+        "Let random pairs of records exchange their values of the masked columns.", (*_TABLE, *_MADE), "masking",
+        f"{_ROLES} --quasi needs no meaning here. Columns of --equal and --unequal need a role too.", (
+            "data-swap visits.csv -o release.csv --quasi diagnosis --keep sex --rate 0.1",
+            "data-swap visits.csv -o release.csv --quasi diagnosis --keep sex --equal sex --true-swaps",
+            "data-swap --config release.toml",
+        ), masks=True),
+    "recode": Command(
+        "Publish set-valued records so that each has k equally likely identities.",
+        ("items", "out", "label", "column", "seed", "key", "overwrite", "config"), "masking",
+        "Rows are always shuffled. Of a Parquet file, only the column of lists and the label are used.", (
+            "recode baskets.dat -o release.parquet --k 8",
+            "recode baskets.parquet --column items --label illness -o release.parquet --l 6",
+            "recode --config release.toml",
+        ), masks=True),
+    "measure": Command(
+        "Compare a release with its original: distances, means, variances, correlations, distortion.",
+        (*_PAIR, "columns", "measure", "json"), "judging",
+        "RMSE needs to know which row is whose (--key, or --keep-order); the rest does not. For the owner only.", (
+            "measure visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet",
+            "measure visits.csv release.csv --quasi diagnosis=icd.csv --json",
+            "measure --config release.toml",
+        )),
+    "audit": Command(
+        "Attack a release as an adversary who knows the original values, and count the people re-identified.",
+        (*_PAIR, "k", "measure", "json"), "judging",
+        "Ends with 1 if more are re-identified than 1/k allows. Item sets need no key. For the owner only.", (
+            "audit visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet",
+            "audit baskets.dat release.parquet --k 8",
+            "audit --config release.toml --json",
+        )),
+    "report": Command(
+        "Write a page about a release: what was done, what is guaranteed and what is not, what it cost.",
+        (*_PAIR, "page", "edition", "k", "sweep", "overwrite"), "judging",
+        "The edition for publication has only figures that do not depend on the draw; the owner's edition has all.", (
+            "report visits.csv release.csv --quasi diagnosis=icd.csv",
+            "report visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet --edition owner",
+            "report --config release.toml --edition owner --sweep k=2,5,10,20,50",
+        )),
+    "taxonomy info": Command(
+        "Show what a taxonomy holds.", ("taxonomy", "format", "virtual_root", "json"), "taxonomy", "",
+        ("taxonomy info doid.obo",), required=("taxonomy",)),
+    "taxonomy distance": Command(
+        "Measure the distance of two concepts.", ("taxonomy", "a", "b", "distance", "format", "virtual_root"),
+        "taxonomy", "", ("taxonomy distance doid.obo influenza pneumonia",), required=("taxonomy", "a", "b")),
+    "taxonomy check": Command(
+        "Check a taxonomy, and whether the values of a table are concepts of it.",
+        ("taxonomy", "table", "checked", "format", "virtual_root", *_TEXT), "taxonomy",
+        "Ends with 3 if not; the message lists the values, how often they occur, and what was probably meant.",
+        ("taxonomy check icd.csv", "taxonomy check icd.csv visits.csv --column diagnosis"), required=("taxonomy",)),
+    "taxonomy convert": Command(
+        "Write a taxonomy in nominym's own format, which loads fast.",
+        ("taxonomy", "converted", "format", "virtual_root", "overwrite"), "taxonomy", "",
+        ("taxonomy convert doid.obo -o doid.parquet",), required=("taxonomy", "converted")),
+    "demo": Command(
+        "Mask synthetic hospital discharges and baskets, attack the releases, and write both editions of the report.",
+        ("folder", "records", "overwrite"), "demo",
+        "All files are yours to look at; release.toml is the whole release in one file.",
+        ("demo --out demo",), required=("folder",)),
+}  # fmt: skip
+
+_CODES = (
+    "Ends with 0: done, 1: a guarantee or threshold is not kept, 2: wrong options, 3: bad data, 4: files,\n"
+    "70: a defect of nominym, 130: interrupted."
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors look like all others."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **how)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.format_usage()}error: {message}\n")
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the command line; ``run`` of what is returned is the command."""
+    given = parser(arguments).parse_args(arguments)
+    if not hasattr(given, "command"):
+        parser(()).print_help(sys.stderr)
+        raise SystemExit(2)
+    return given
+
+
+def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser; only commands that stand among the arguments get their options."""
+    from nominym._core import __version__
+
+    top = _Parser(
+        prog="nominym",
+        description="Anonymize nominal, mixed and set-valued records using what their values mean.\n\n"
+        "Start with: nominym demo --out folder",
+        epilog=_CODES,
+    )
+    top.add_argument("--verbose", action="store_true", help="Show where an error comes from.")
+    top.add_argument("--version", action="version", version=f"nominym {__version__}", help="Show the version and exit.")
+    subs = top.add_subparsers(metavar="COMMAND", title="commands")
+    folders: dict[str, Any] = {}
+    for name, command in COMMANDS.items():
+        first, _, second = name.partition(" ")
+        if second and first not in folders:
+            about = "Show, check, measure and convert taxonomies."
+            group = subs.add_parser(first, help=about, description=about)
+            folders[first] = group.add_subparsers(metavar="COMMAND", title="commands", required=True)
+        place = folders[first] if second else subs
+        made = place.add_parser(second or first, help=command.about, description=_description(command),
+                                epilog=_epilog(command))  # fmt: skip
+        if all(part in arguments for part in name.split()):
+            _fill(made, name, command)
+    return top
+
+
+def _description(command: Command) -> str:
+    return f"{command.about}\n\n{textwrap.fill(command.more, 100)}" if command.more else command.about
+
+
+def _epilog(command: Command) -> str:
+    return "\n".join(["examples:", *(f"  nominym {example}" for example in command.examples), "", _CODES])
+
+
+def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
+    from importlib import import_module
+
+    module = import_module(f"nominym.cli.{command.module}")
+    made.set_defaults(command=name, run=getattr(module, name.split()[-1].replace("-", "_")))
+    for shared in command.options:
+        declared = SHARED[shared]
+        needed = shared in command.required
+        if declared.flags.isupper():
+            made.add_argument(declared.name, help=declared.help, metavar=declared.flags, nargs=None if needed else "?")
+        else:
+            how = _how(declared.kind, declared.metavar)
+            made.add_argument(*declared.flags.split(), dest=declared.name, help=declared.help, required=needed, **how)
+    if command.masks:
+        options = made.add_argument_group("options of the method")
+        chosen = method_of(name)
+        for option, of_method in chosen.options().items():
+            options.add_argument(
+                f"--{option.replace('_', '-')}", dest=option, help=_help(of_method, chosen.default(option)),
+                **_how(of_method.kind, None, chosen.default(option) is True),
+            )  # fmt: skip
+
+
+def _how(kind: type, metavar: str | None, switched_on: bool = False) -> dict[str, Any]:
+    if kind is bool:
+        return {"action": argparse.BooleanOptionalAction if switched_on else "store_true", "default": None}
+    if kind is list:
+        return {"action": "append", "metavar": metavar or "COLUMN"}
+    names = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
+    return {"type": kind, "metavar": metavar or names[kind]}
+
+
+def _help(option: Option, default: Any) -> str:
+    about = [", ".join(option.choices)] if option.choices else []
+    if default not in (None, (), False):
+        about.append(f"by default {'yes' if default is True else default}")
+    text = f"{option.help} ({'; '.join(about)})" if about else option.help
+    return text.replace("%", "%%")
+
+
+def method_of(command: str) -> type[Method]:
+    """Return the method of a command."""
+    from nominym.release import METHODS
+
+    return METHODS[command]
+
+
+# ---- the command line and the file of --config, put together
+
+
+class Request:
+    """What a command was asked for: by the command line, and by a file where that says nothing."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        """Read the file, if there is one."""
+        self.given, self.command = given, COMMANDS[given.command]
+        self.config: Config | None = None
+        if given.config is not None:
+            declared = [(shared.place, shared.kind) for shared in SHARED.values() if shared.place is not None]
+            self.config = load(given.config, given.command, declared)
+        self.values = {
+            SHARED[name].name: self._chosen(SHARED[name]) for name in self.command.options if SHARED[name].place
+        }
+        self.columns = self._columns()
+
+    def _chosen(self, shared: Shared) -> Any:
+        said = getattr(self.given, shared.name)
+        return said if said is not None else self.in_file(shared.place)
+
+    def in_file(self, place: str | None) -> Any:
+        """Return what a place of the file says, section and key."""
+        return None if self.config is None else self.config.get(place)
+
+    def files(self, *names: str) -> dict[str, Any]:
+        """Return options of files by name, those that were given."""
+        return {name: self.values[name] for name in names if self.values.get(name) is not None}
+
+    def required(self, name: str, what: str) -> Path:
+        """Return the path that has to be given, here or in the file."""
+        if self.values[name] is None:
+            raise ParameterError(f"give {what}, or a --config file that names it")
+        return Path(self.values[name])
+
+    def method(self) -> Method:
+        """Make the method, before anything is read."""
+        chosen = method_of(self.given.command)
+        said = {name: self.in_file(f"method.{name}") for name in chosen.options()}
+        said |= {name: getattr(self.given, name) for name in chosen.options() if getattr(self.given, name) is not None}
+        said = {name: value for name, value in said.items() if value is not None}
+        roots = {name: column["root"] for name, column in self.columns.items() if "root" in column}
+        return chosen.from_options({**said, **({"roots": roots} if roots else {})})
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The role of each column."""
+        return {name: column["role"] for name, column in self.columns.items()}
+
+    def meanings(self, otherwise: Any = None) -> dict[str, Any]:
+        """Return what values mean, by column; ``otherwise`` for masked columns of which nothing is said."""
+        found = {}
+        for name, column in self.columns.items():
+            meaning = self._meaning(column)
+            if meaning is None and column["role"] == "quasi-identifier":
+                meaning = otherwise
+            if meaning is not None:
+                found[name] = meaning
+        return found
+
+    def _meaning(self, column: Mapping[str, Any]) -> Any:
+        from nominym.meaning import Equality, Order
+        from nominym.release import MeaningFile
+
+        if "order" in column:
+            return Order(column["order"])
+        text = column.get("meaning", column.get("taxonomy"))
+        if text in (None, *WORDS):
+            return None if text is None else Order() if text == "number" else Equality()
+        said = {name: getattr(self.given, name, None) for name in ("format", "virtual_root")}
+        chosen = {name: column.get(name) if value is None else value for name, value in said.items()}
+        return MeaningFile(text, chosen["format"], bool(chosen["virtual_root"]))
+
+    def _columns(self) -> dict[str, dict[str, Any]]:
+        columns = {} if self.config is None else {name: dict(each) for name, each in self.config.columns.items()}
+        seen: dict[str, str] = {}
+        for option in ("identifier", "quasi", "keep"):
+            for text in getattr(self.given, option, None) or ():
+                name, _, meaning = text.partition("=") if option == "quasi" else (text, "", "")
+                if name in seen:
+                    raise ParameterError(f"column {name!r} is given twice: --{seen[name]} and --{option}")
+                seen[name] = option
+                if option != "quasi":
+                    columns[name] = {"role": option}
+                    continue
+                old = columns.get(name, {}) if columns.get(name, {}).get("role") == "quasi-identifier" else {}
+                if meaning:
+                    old = {key: value for key, value in old.items() if key not in SAY_MEANING} | {"meaning": meaning}
+                columns[name] = {**old, "role": "quasi-identifier"}
+        return columns

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nominym._core import Sets, draw_uniform
+from nominym._core import Sets, draw_synthetic
 from nominym.datasets.discharges import _real, _whole
 from nominym.itemsets import Itemsets
 from nominym.memory import require
@@ -90,25 +90,25 @@ def baskets(
         return Baskets(sets, None)
     weights = 1 / (np.arange(labels) + 9.0)
     names = np.array([f"L{i:03}" for i in range(labels)], dtype=object)
-    return Baskets(sets, names[_pick(draw_uniform(n, seed, _Stream.LABELS), weights)])
+    return Baskets(sets, names[_pick(draw_synthetic(n, seed, _Stream.LABELS), weights)])
 
 
 def _draw(
     n: int, seed: int, items: int, size: float, profiles: int, loyalty: float, skew: float
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     # Geometric sizes: many small baskets, a few large ones.
-    lots = draw_uniform(n, seed, _Stream.SIZES)
+    lots = draw_synthetic(n, seed, _Stream.SIZES)
     draws = 1 + (np.log1p(-lots) / np.log1p(-1 / size)).astype(np.int64) if size > 1 else np.ones(n, dtype=np.int64)
     draws = np.minimum(draws, 4 * items)
-    profile = _pick(draw_uniform(n, seed, _Stream.PROFILES), _zipf(profiles, skew))
+    profile = _pick(draw_synthetic(n, seed, _Stream.PROFILES), _zipf(profiles, skew))
     basket = np.repeat(np.arange(n), draws)
     total = len(basket)
     popular = _zipf(items, skew)
-    item = _pick(draw_uniform(total, seed, _Stream.ITEMS), popular)
+    item = _pick(draw_synthetic(total, seed, _Stream.ITEMS), popular)
     # The list of a profile: items by their popularity too, so that lists overlap in what everybody buys.
     shelf = min(max(round(2 * size), 1), items)
-    shelves = _pick(draw_uniform(profiles * shelf, seed, _Stream.SHELVES), popular**0.5).reshape(profiles, shelf)
-    loyal = np.flatnonzero(draw_uniform(total, seed, _Stream.FOLLOWS) < loyalty)
+    shelves = _pick(draw_synthetic(profiles * shelf, seed, _Stream.SHELVES), popular**0.5).reshape(profiles, shelf)
+    loyal = np.flatnonzero(draw_synthetic(total, seed, _Stream.FOLLOWS) < loyalty)
     # The item's place among all, brought down to a place on the list.
     item[loyal] = shelves[profile[basket[loyal]], (item[loyal] * shelf) // items]
     key = basket * np.int64(items) + item

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from nominym._core import draw_uniform
+from nominym._core import draw_synthetic
 from nominym.control import Progress, steps
 from nominym.datasets import vocabulary
 from nominym.error import ParameterError
 from nominym.memory import require
-from nominym.taxonomy import Taxonomy
+from nominym.meaning import Taxonomy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,14 +161,14 @@ def discharges(
 
     # The sites take turns, in random order, to give a category.
     sites = int(disorders.site.max()) + 1
-    turn = np.argsort(np.argsort(draw_uniform(sites, seed, _Stream.SITES), kind="stable"))
+    turn = np.argsort(np.argsort(draw_synthetic(sites, seed, _Stream.SITES), kind="stable"))
     places = math.ceil(spread * min(diagnoses, sites))
-    lots = draw_uniform(disorders.size, seed, _Stream.DIAGNOSES)
+    lots = draw_synthetic(disorders.size, seed, _Stream.DIAGNOSES)
     plan = {
         "diagnosis": (disorders, diagnoses, lots),
         # The lot of the neighbor: codes next to the principal ones, near in meaning but not the same.
         "secondary": (disorders, secondary, lots[_neighbors(disorders.site[disorders.site >= 0])]),
-        "procedure": (treatments, procedures, draw_uniform(treatments.size, seed, _Stream.PROCEDURES)),
+        "procedure": (treatments, procedures, draw_synthetic(treatments.size, seed, _Stream.PROCEDURES)),
     }
     with steps(progress, "discharges", len(plan)) as done:
         columns = _draw(n, seed, plan, skew, association, turn, places, done)
@@ -192,11 +192,11 @@ def _draw(
     leader, lead = None, np.empty(0)
     for number, (name, (words, count, lots)) in enumerate(plan.items()):
         categories = _choose(words, count, skew, turn, places, lots)
-        position = draw_uniform(n, seed, _Stream.POSITION + number)
+        position = draw_synthetic(n, seed, _Stream.POSITION + number)
         if leader is None:
             leader, lead = categories, position
         else:
-            followers = _exact_share(association, draw_uniform(n, seed, _Stream.FOLLOWS + number))
+            followers = _exact_share(association, draw_synthetic(n, seed, _Stream.FOLLOWS + number))
             position[followers] = np.interp(lead[followers], leader.sites, categories.sites)
         codes = _codes(position, categories.ends)
         columns[name] = _column(codes, [words.concepts.ids[concept] for concept in categories.concepts])
@@ -285,14 +285,14 @@ def _patients(codes: NDArray[np.int16], system: NDArray[np.int32], seed: int) ->
     """Return age, sex and length of stay; ``system`` is that of each category of the principal diagnosis."""
     names = list(vocabulary.BODY)
     profiles = [_PATIENTS.get(names[number], _PATIENTS[None]) for number in system]
-    lot = draw_uniform(len(codes), seed, _Stream.AGE)
+    lot = draw_synthetic(len(codes), seed, _Stream.AGE)
     age = np.zeros(len(codes), np.int8)
     for edges in np.cumsum([ages for ages, _, _ in profiles], axis=1).T[:-1]:
         age += lot >= edges[codes]
     women = np.array([share for _, share, _ in profiles])
-    sex = (draw_uniform(len(codes), seed, _Stream.SEX) >= women[codes]).astype(np.int8)
+    sex = (draw_synthetic(len(codes), seed, _Stream.SEX) >= women[codes]).astype(np.int8)
     days = np.array([mean for _, _, mean in profiles])[codes] * _AGE_FACTOR[age]
-    stay = 1 - np.log1p(-draw_uniform(len(codes), seed, _Stream.STAY)) * days
+    stay = 1 - np.log1p(-draw_synthetic(len(codes), seed, _Stream.STAY)) * days
     return {
         "age_group": pd.Categorical.from_codes(age, pd.Index(AGE_GROUPS), ordered=True),
         "sex": pd.Categorical.from_codes(sex, pd.Index(SEXES)),

@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from nominym.error import FormatError
 from nominym.itemsets import Itemsets
-from nominym.taxonomy import Taxonomy
-from nominym.taxonomy.concepts import Concepts
-from nominym.taxonomy.read.files import StrPath
+from nominym.meaning import Taxonomy
+from nominym.meaning.concepts import Concepts
+from nominym.meaning.read.files import StrPath
 
 ADULT_COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nominym.taxonomy.concepts import Concepts
+from nominym.meaning.concepts import Concepts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

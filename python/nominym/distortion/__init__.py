@@ -10,6 +10,7 @@ Gomatam and Karr (2003), Distortion measures for categorical data swapping, NISS
 from nominym.distortion.figure import heat_map
 from nominym.distortion.measure import (
     MEASURES,
+    compare,
     contingency_change,
     cramers_v_change,
     entropy_change,
@@ -20,6 +21,7 @@ from nominym.distortion.measure import (
 
 __all__ = [
     "MEASURES",
+    "compare",
     "contingency_change",
     "cramers_v_change",
     "entropy_change",

@@ -30,7 +30,7 @@ def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> go.Figure:
     plotly and belongs to the caller: ``figure.write_html("distortion.html")``. Needs the extra ``nominym[report]``.
     """
     if measure not in MEASURES:
-        raise ParameterError(f"measure={measure!r}: give {', '.join(map(repr, MEASURES))}")
+        raise ParameterError(f"give {', '.join(map(repr, MEASURES))}", parameter="measure", value=measure)
     if not isinstance(table, pd.DataFrame) or not {"x", "y", "columns", *MEASURES} <= set(table.columns):
         raise DataError("table: what distortion.table gives is needed")
     # Wherever it stands: a table may have been sorted, or cut down to some pairs.
@@ -38,14 +38,12 @@ def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> go.Figure:
     pairs = table[~whole]
     if not len(pairs):
         raise DataError("table: a heat map shows pairs of columns, and there is one column only")
-    go = chart.objects("a heat map")
     names = list(dict.fromkeys([*pairs["x"], *pairs["y"]]))
     place = {name: i for i, name in enumerate(names)}
     cells = np.full((len(names), len(names)), np.nan)
     for x, y, value in zip(pairs["x"], pairs["y"], pairs[measure], strict=True):
         cells[place[x], place[y]] = cells[place[y], place[x]] = value
-    largest = float(np.nanmax(np.abs(cells))) if not np.isnan(cells).all() else 1.0
-    largest = largest or 1.0
+    largest = 1.0 if np.isnan(cells).all() else float(np.nanmax(np.abs(cells))) or 1.0
     signed = measure.endswith("change")
     together = ", ".join(
         f"all {count} columns together: {value:.4f}"
@@ -55,25 +53,16 @@ def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> go.Figure:
     title = _TITLES[measure]
     figure = chart.new(title, together, alt=f"Heat map: {title}", height=180 + 56 * len(names))
     labels = [chart.plain(name) for name in names]
-    # By number, not by name: plotly would read names such as "1" as numbers, and join names that are shortened alike.
-    every = list(range(len(names)))
-    figure.add_trace(
-        go.Heatmap(
-            z=[[None if np.isnan(value) else float(value) for value in row] for row in cells],
-            x=every,
-            y=every,
-            colorscale=chart.SIGNED if signed else chart.SCALE,
-            zmin=-largest if signed else 0,
-            zmax=largest,
-            texttemplate="%{z:.3f}",
-            customdata=[[f"{x} and {y}" for x in labels] for y in labels],
-            hovertemplate="%{customdata}: %{z:.4f}<extra></extra>",
-            hoverongaps=False,
-            xgap=2,
-            ygap=2,
-            colorbar={"thickness": 12, "outlinewidth": 0, "tickfont": {"color": chart.FAINT}},
-        )
+    chart.add_cells(
+        figure,
+        cells,
+        labels,
+        digits=3,
+        colorscale=chart.SIGNED if signed else chart.SCALE,
+        zmin=-largest if signed else 0,
+        zmax=largest,
+        colorbar=chart.COLOUR_BAR,
     )
-    figure.update_xaxes(tickvals=every, ticktext=labels, showgrid=False)
-    figure.update_yaxes(tickvals=every, ticktext=labels, showgrid=False, autorange="reversed")
+    figure.update_xaxes(**chart.name_ticks(labels), showgrid=False)
+    figure.update_yaxes(**chart.name_ticks(labels), showgrid=False, autorange="reversed")
     return figure

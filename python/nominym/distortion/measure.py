@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
-from nominym.error import DataError, ParameterError, UnknownColumnError
-from nominym.frame import MISSING, Column, Table, column_names, is_frame
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from nominym.error import DataError, ParameterError, no_column
+from nominym.table import Comparison, as_table, column_names
 
 MEASURES = ("hellinger", "total_variation", "entropy_change", "cramers_v_change", "contingency_change")
 """The measures, as ``table`` names them."""
 
 
 def hellinger(before: Any, after: Any, columns: Any = None, *, progress: Progress = None) -> float:
-    """Give the Hellinger distance √(½ Σ(√f − √g)²) of the joint distributions f before and g after: 0 to 1.
+    """Return the Hellinger distance √(½ Σ(√f − √g)²) of the joint distributions f before and g after: 0 to 1.
 
     >>> round(hellinger({"x": ["a", "b"]}, {"x": ["a", "a"]}), 4)
     0.5412
@@ -31,7 +27,7 @@ def hellinger(before: Any, after: Any, columns: Any = None, *, progress: Progres
 
 
 def total_variation(before: Any, after: Any, columns: Any = None, *, progress: Progress = None) -> float:
-    """Give the total variation distance ½ Σ|f − g|: the share of records to change to undo it, 0 to 1.
+    """Return the total variation distance ½ Σ|f − g|: the share of records to change to undo it, 0 to 1.
 
     >>> total_variation({"x": ["a", "b"]}, {"x": ["a", "a"]})
     0.5
@@ -40,7 +36,7 @@ def total_variation(before: Any, after: Any, columns: Any = None, *, progress: P
 
 
 def entropy_change(before: Any, after: Any, columns: Any = None, *, progress: Progress = None) -> float:
-    """Give the entropy after less the entropy before, in nats; positive where there is more uncertainty.
+    """Return the entropy after less the entropy before, in nats; positive where there is more uncertainty.
 
     >>> round(entropy_change({"x": ["a", "b"]}, {"x": ["a", "a"]}), 4)
     -0.6931
@@ -49,7 +45,7 @@ def entropy_change(before: Any, after: Any, columns: Any = None, *, progress: Pr
 
 
 def cramers_v_change(before: Any, after: Any, columns: Any = None, *, progress: Progress = None) -> float:
-    """Give Cramér's V of two columns before, less V after; positive where masking weakened the association.
+    """Return Cramér's V of two columns before, less V after; positive where masking weakened the association.
 
     >>> x = ["a", "a", "b", "b"]
     >>> cramers_v_change({"x": x, "y": x}, {"x": x, "y": ["a", "b", "a", "b"]})
@@ -59,7 +55,7 @@ def cramers_v_change(before: Any, after: Any, columns: Any = None, *, progress: 
 
 
 def contingency_change(before: Any, after: Any, columns: Any = None, *, progress: Progress = None) -> float:
-    """Give Pearson's contingency coefficient C of two columns before, less C after.
+    """Return Pearson's contingency coefficient C of two columns before, less C after.
 
     >>> x = ["a", "a", "b", "b"]
     >>> round(contingency_change({"x": x, "y": x}, {"x": x, "y": ["a", "b", "a", "b"]}), 4)
@@ -69,7 +65,7 @@ def contingency_change(before: Any, after: Any, columns: Any = None, *, progress
 
 
 def table(before: Any, after: Any, columns: Any = None, *, progress: Progress = None) -> pd.DataFrame:
-    """Give every measure for every pair of columns, and for all columns together.
+    """Return every measure for every pair of columns, and for all columns together.
 
     >>> x = ["a", "a", "b", "b"]
     >>> table({"x": x, "y": x}, {"x": x, "y": ["a", "b", "a", "b"]}).round(2).iloc[:, 2:6]
@@ -84,110 +80,86 @@ def table(before: Any, after: Any, columns: Any = None, *, progress: Progress = 
         ``MEASURES``. The last row is the joint distribution of all columns: ``x`` and ``y`` are missing there, and so
         are V and C, which are measures of two columns, unless there are two.
     """
-    check_progress(progress)
-    given = _Pair(before, after, columns)
-    count = len(given.names)
+    return compare(_compared(before, after), columns, progress=progress)
+
+
+def compare(comparison: Comparison, columns: Any = None, *, progress: Progress = None) -> pd.DataFrame:
+    """Return the same as ``table``, of two tables that are coded already."""
+    names = _chosen(comparison, columns)
+    count = len(names)
     sets = [*map(list, combinations(range(count), 2)), list(range(count))]
     rows: list[tuple[Any, ...]] = []
-    for members, figures in zip(sets, given.compare(sets, progress), strict=True):
+    for members, figures in zip(sets, _measured(comparison, names, sets, progress), strict=True):
         v, c = figures[3] or (math.nan, math.nan)
-        x, y = (given.names[i] for i in members) if len(rows) < len(sets) - 1 else (None, None)
+        x, y = (names[i] for i in members) if len(rows) < len(sets) - 1 else (None, None)
         rows.append((x, y, len(members), *figures[:3], v, c))
     found = dict(zip(["x", "y", "columns", *MEASURES], zip(*rows, strict=True), strict=True))
     # Beside the gaps of the last row, names that are whole numbers would become floats.
-    kind = None if all(isinstance(name, str) for name in given.names) else object
-    names = {of: pd.Series(found[of], dtype=kind) for of in ("x", "y")}
-    return pd.DataFrame({**found, **names})
+    kind = None if all(isinstance(name, str) for name in names) else object
+    return pd.DataFrame({**found, **{of: pd.Series(found[of], dtype=kind) for of in ("x", "y")}})
 
 
 _Figures = tuple[float, float, float, tuple[float, float] | None]
 
 
 def _single(before: Any, after: Any, columns: Any, progress: Progress) -> _Figures:
-    check_progress(progress)
-    given = _Pair(before, after, columns)
-    return given.compare([list(range(len(given.names)))], progress)[0]
+    comparison = _compared(before, after)
+    names = _chosen(comparison, columns)
+    return _measured(comparison, names, [list(range(len(names)))], progress)[0]
 
 
 def _associated(before: Any, after: Any, columns: Any, progress: Progress) -> tuple[float, float]:
-    check_progress(progress)
-    given = _Pair(before, after, columns)
-    if len(given.names) != 2:
+    comparison = _compared(before, after)
+    names = _chosen(comparison, columns)
+    if len(names) != 2:
         raise ParameterError(
-            f"columns: V and C are measures of two columns, not of {len(given.names)}; name two, or use table() for "
-            "all pairs"
+            f"V and C are measures of two columns, not of {len(names)}; name two, or use table() for all pairs",
+            parameter="columns",
         )
-    return given.compare([[0, 1]], progress)[0][3] or (math.nan, math.nan)
+    return _measured(comparison, names, [[0, 1]], progress)[0][3] or (math.nan, math.nan)
 
 
-class _Pair:
-    """Two tables of the same records; nothing is counted before all is checked."""
+def _compared(before: Any, after: Any) -> Comparison:
+    """Hold two tables of the same records; their order does not matter here."""
+    tables = as_table(before), as_table(after)
+    if len(tables[0]) != len(tables[1]):
+        raise DataError(
+            f"{len(tables[0]):,} records before and {len(tables[1]):,} after; distortion is measured between tables of "
+            "the same records"
+        )
+    return Comparison(*tables, {})
 
-    def __init__(self, before: Any, after: Any, columns: Any) -> None:
-        self._tables = Table(before), Table(after)
-        self.names = self._chosen(columns)
-        lengths = [len(table.values(self.names[0])) for table in self._tables]
-        for table in self._tables:
-            table.check_lengths()
-        if lengths[0] != lengths[1]:
-            raise DataError(
-                f"{lengths[0]:,} records before and {lengths[1]:,} after; distortion compares tables of the same "
-                "records, so give both without the ones that were left out"
-            )
-        if lengths[0] == 0:
-            raise DataError("the tables have no records, so there are no distributions to compare")
 
-    def _chosen(self, columns: Any) -> list[Any]:
-        first, second = self._tables
-        if columns is None:
-            apart = [name for name in first.names if name not in second.names]
-            extra = [name for name in second.names if name not in first.names]
-            if apart or extra:
-                where, name = ("after", apart[0]) if apart else ("before", extra[0])
+def _chosen(comparison: Comparison, columns: Any) -> list[Any]:
+    first, second = comparison.before, comparison.after
+    if not len(first):
+        raise DataError("the tables have no records, so there are no distributions to compare")
+    if columns is None:
+        for when, one, other in (("after", first, second), ("before", second, first)):
+            apart = next((name for name in one.names if name not in other.names), None)
+            if apart is not None:
                 raise DataError(
-                    f"column {name!r} is not in the table {where}; name the columns to compare with columns="
+                    f"column {apart!r} is not in the table {when}; name the columns to compare with columns="
                 )
-            names = list(first.names)
-        elif is_frame(columns):
-            raise ParameterError(f"columns: a list of column names is needed, not {type(columns).__name__}")
-        else:
-            names = column_names(columns, first.names)
-        if not names:
-            raise ParameterError("columns: name one column at least")
-        for name in names:
-            if names.count(name) > 1:
-                raise ParameterError(f"columns: {name!r} stands {names.count(name)} times; name each column once")
-            for when, table in zip(("before", "after"), self._tables, strict=True):
-                if name not in table.names:
-                    raise UnknownColumnError(
-                        f"there is no column {name!r} in the table {when}; there are "
-                        f"{', '.join(map(repr, table.names))}"
-                    )
-        return names
-
-    def compare(self, sets: list[list[int]], progress: Progress) -> list[_Figures]:
-        """Count and measure sets of columns."""
-        first, second = self._tables
-        coded = [_together(first.code(name), second.code(name)) for name in self.names]
-        with reporter(progress, "distortion") as report:
-            return _core.distortions(
-                [before for before, _, _ in coded],
-                [after for _, after, _ in coded],
-                [categories for _, _, categories in coded],
-                sets,
-                report,
-            )
+    names = list(first.names) if columns is None else column_names(columns, first.names)
+    if not names:
+        raise ParameterError("name one column at least", parameter="columns")
+    for name in names:
+        if name not in second.names:
+            raise no_column(name, second.names, "after")
+        for table in (first, second):
+            if table.column(name).kind in ("number", "nested"):
+                raise DataError(
+                    "holds numbers with decimal places or lists, which have no categories",
+                    column=name,
+                    remedy="put them into classes, or leave the column out with columns=",
+                )
+    return names
 
 
-def _together(before: Column, after: Column) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
-    """Code two columns with the same categories: those of the first, then what the second has besides."""
-    place: dict[str, int] = {}
-    maps = []
-    for column in (before, after):
-        numbers = [place.setdefault(str(value), len(place)) for value in column.categories]
-        maps.append(np.array([*numbers, MISSING], dtype=np.uint32))
-    codes = [
-        of_code[np.minimum(column.codes, np.uint32(len(column.categories)))]
-        for of_code, column in zip(maps, (before, after), strict=True)
-    ]
-    return codes[0], codes[1], len(place)
+def _measured(comparison: Comparison, names: list[Any], sets: list[list[int]], progress: Progress) -> list[_Figures]:
+    """Count and measure sets of columns."""
+    check_progress(progress)
+    before, after, categories = map(list, zip(*map(comparison.coded, names), strict=True))
+    with reporter(progress, "distortion") as report:
+        return _core.distortions(before, after, categories, sets, report)

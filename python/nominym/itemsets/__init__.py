@@ -1,9 +1,10 @@
 """Set-valued records: transactions over named items, and what is published of them.
 
-``Itemsets`` holds the records, ``recode`` protects them. A ``Release`` holds what nonreciprocal recoding publishes,
-and, for the owner, what must stay secret; ``read_release`` reads one back. ``error_rate`` and ``query_error`` compare
-records with any published form of them. The other modules convert columns and tables (``columns``, ``names``) and files
-(``files``), say who may be whom (``graph``), put records in order (``order``) and measure (``metrics``).
+``Itemsets`` holds the records, ``recode`` (or the method ``Recode``) protects them. A ``Release`` holds what is
+published and, for the owner, what must stay secret; ``read_release`` reads one back. ``error_rate`` and
+``query_error`` compare records with any published form of them. The other modules convert columns and tables
+(``columns``, ``names``) and files (``files``), say who may be whom (``graph``), put records in order (``order``) and
+measure (``metrics``).
 
 >>> import nominym as nym
 >>> sets = nym.Itemsets.from_lists([["bread", "milk"], ["milk"], []])
@@ -14,12 +15,13 @@ records with any published form of them. The other modules convert columns and t
 from nominym.itemsets.files import read_release
 from nominym.itemsets.metrics import error_rate, query_error
 from nominym.itemsets.order import best_order, gray_order, gray_tsp_order, tour_length
-from nominym.itemsets.recode import recode
+from nominym.itemsets.recode import Recode, recode
 from nominym.itemsets.release import Release
 from nominym.itemsets.sets import Itemsets
 
 __all__ = [
     "Itemsets",
+    "Recode",
     "Release",
     "best_order",
     "error_rate",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nominym.error import DataError, MissingExtraError, ParameterError
-from nominym.frame import Table, is_frame, is_missing
-from nominym.itemsets.names import Missing, from_python, plain, refuse_missing
+from nominym.itemsets import names
+from nominym.itemsets.names import Missing
 from nominym.memory import require
+from nominym.table import MISSING, Column, Table
+from nominym.values import is_frame, is_missing, is_polars, is_sequence
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from nominym.itemsets.sets import Itemsets
 
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+_COUNTS = "a record holds an item (1) or not (0): turn counts into truth values first"
 
 
 def row_of(starts: NDArray[np.uint64], place: int) -> int:
@@ -37,87 +41,97 @@ def _starts(sizes: Any) -> NDArray[np.uint64]:
 # ---- lists and columns of lists
 
 
-def from_lists(rows: Any, where: str, missing: Missing) -> tuple[NDArray[np.uint64], Any]:
+def from_lists(rows: Any, column: Any, missing: Missing) -> tuple[NDArray[np.uint64], Any]:
     """Flatten rows of items: where each begins, and the names of all items in an Arrow array."""
-    if isinstance(rows, str | bytes | Mapping) or is_frame(rows) or not isinstance(rows, Iterable):
-        raise DataError(f"{where}rows of items are needed, not {type(rows).__name__}")
-    rows = list(rows)
+    listed = names.as_list(rows) if is_sequence(rows) else None
+    if listed is None:
+        raise DataError(f"rows of items are needed, not {type(rows).__name__}", column=column)
     try:
-        array = pa.array(rows, from_pandas=True)
-        if _is_list(array.type) and plain(array.flatten()) is not None:
-            return from_arrow(array, where, missing)
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        array = pa.array(listed, from_pandas=True)
+        if _is_list(array.type) and names.plain(array.flatten()) is not None:
+            return from_arrow(array, column, missing)
+    except names.ARROW_REFUSES:
         pass
     # Sets, several types, or a mistake: row by row, with the place for the message.
-    lists = [_listed(i, row, where, missing) for i, row in enumerate(rows)]
+    lists = [_row(i, row, column, missing) for i, row in enumerate(listed)]
     starts = _starts([len(row) for row in lists])
     values = list(chain.from_iterable(lists))
-    return starts, from_python(values, lambda place: f"{where}row {row_of(starts, place)}")
+    return starts, names.from_python(values, lambda place: f"row {row_of(starts, place)}", column=column)
 
 
-def _listed(i: int, row: Any, where: str, missing: Missing) -> list[Any]:
-    """Give the items of one row that are there."""
+def _row(i: int, row: Any, column: Any, missing: Missing) -> list[Any]:
+    """Return the items of one row that are there."""
     if is_missing(row):
         if missing == "error":
-            refuse_missing(f"{where}row {i}")
+            raise names.missing_error(f"row {i}", column)
         return []
-    if isinstance(row, str | bytes | Mapping) or not isinstance(row, Iterable):
-        raise DataError(f"{where}row {i}: a list of items is needed, not {row!r} of type {type(row).__name__}")
-    items = list(row)
+    items = None if isinstance(row, str | bytes | Mapping) else names.as_list(row)
+    if items is None:
+        what = f"row {i}: a list of items is needed, not {names.shown(row)} of type {type(row).__name__}"
+        raise DataError(what, column=column)
     known = [item for item in items if not is_missing(item)]
     if missing == "error" and len(known) < len(items):
-        refuse_missing(f"{where}row {i}: an item")
+        raise names.missing_error(f"row {i}: an item", column)
     return known
 
 
-def from_column(series: Any, missing: Missing) -> tuple[NDArray[np.uint64], Any, str]:
-    """Flatten a column of lists of any library; also give its name for messages."""
+def from_column(series: Any, missing: Missing) -> tuple[NDArray[np.uint64], Any, Any]:
+    """Flatten a column of lists of any library; also return its name for messages."""
     name = getattr(series, "name", None)
-    where = "" if name in (None, "") else f"column {name!r}, "
+    name = None if is_missing(name) or str(name) == "" else name
     if is_frame(series):
         raise DataError(f"one column of lists is needed, not a {type(series).__name__}; choose a column of it")
-    array = series
-    if isinstance(series, pd.Series) and isinstance(series.dtype, pd.ArrowDtype):
-        array = pa.array(series)
-    elif type(series).__module__.partition(".")[0] == "polars":
-        array = series.to_arrow()
+    array = _as_arrow(series)
     if not isinstance(array, pa.Array | pa.ChunkedArray):
-        return *from_lists(array, where, missing), where
+        return *from_lists(array, name, missing), name
     if not _is_list(array.type):
-        raise DataError(f"{where or 'the column '}holds {array.type} values, but lists of items are needed")
-    return *from_arrow(array, where, missing), where
+        where = "" if name is not None else "the column "
+        raise DataError(f"{where}holds {array.type} values, but lists of items are needed", column=name)
+    return *from_arrow(array, name, missing), name
+
+
+def _as_arrow(series: Any) -> Any:
+    """Bring a column into Arrow where its library has it so; otherwise return the values themselves."""
+    if isinstance(series, pd.Series) and isinstance(series.dtype, pd.ArrowDtype):
+        return pa.array(series)
+    if is_polars(series, "Series"):
+        try:
+            # Objects would come as the bytes of pointers.
+            return series.to_list() if str(series.dtype) == "Object" else series.to_arrow()
+        except names.ARROW_REFUSES:
+            return series.to_list()
+    return series
 
 
 def _is_list(kind: Any) -> bool:
     return any(is_list(kind) for is_list in _LISTS)
 
 
-def from_arrow(array: Any, where: str, missing: Missing) -> tuple[NDArray[np.uint64], Any]:
+def from_arrow(array: Any, column: Any, missing: Missing) -> tuple[NDArray[np.uint64], Any]:
     """Flatten an Arrow array of lists."""
     if isinstance(array, pa.ChunkedArray):
         # All items together may be more than a list of 32-bit places can have.
         array = array.cast(pa.large_list(array.type.value_type)).combine_chunks()
         array = pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
     if array.null_count and missing == "error":
-        refuse_missing(f"{where}row {int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))}")
+        raise names.missing_error(f"row {int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))}", column)
     sizes = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
     starts = _starts(sizes)
-    raw = array.flatten()
-    values = plain(raw)
+    values = names.plain(array.flatten())
     if values is None:
         # Not names, but maybe missing ones among them: the slow way knows, and has the right message.
-        return from_lists(array.to_pylist(), where, missing)
+        return from_lists(array.to_pylist(), column, missing)
     if values.null_count:
         gaps = values.is_null().to_numpy(zero_copy_only=False)
         if missing == "error":
-            refuse_missing(f"{where}row {row_of(starts, int(np.argmax(gaps)))}: an item")
+            raise names.missing_error(f"row {row_of(starts, int(np.argmax(gaps)))}: an item", column)
         starts = np.concatenate(([0], np.cumsum(~gaps))).astype(np.uint64)[starts]
         values = values.drop_null()
     return starts, values
 
 
 def to_arrow(sets: Itemsets) -> Any:
-    """Give records as an Arrow array of lists."""
+    """Return records as an Arrow array of lists."""
     starts, values = sets.core.starts(), sets.names.take(pa.array(sets.core.items()))
     if pa.types.is_large_string(values.type) and values.nbytes < 2**31:
         values = values.cast(pa.string())
@@ -127,19 +141,17 @@ def to_arrow(sets: Itemsets) -> Any:
 
 
 def to_column(sets: Itemsets, library: str) -> Any:
-    """Give records as a column of lists."""
-    array = to_arrow(sets)
-    if library == "arrow":
-        return array
-    if library == "polars":
-        return _polars().Series(array)
+    """Return records as a column of lists."""
     _check_library(library)
-    return pd.Series(array, dtype=pd.ArrowDtype(array.type))
+    array = to_arrow(sets)
+    if library == "pandas":
+        return pd.Series(array, dtype=pd.ArrowDtype(array.type))
+    return array if library == "arrow" else _polars().Series(array)
 
 
 def _check_library(library: object) -> None:
-    if library != "pandas":
-        raise ParameterError(f"library={library!r}: give 'pandas', 'arrow' or 'polars'")
+    if not isinstance(library, str) or library not in ("pandas", "arrow", "polars"):
+        raise ParameterError("give 'pandas', 'arrow' or 'polars'", parameter="library", value=library)
 
 
 def _polars() -> Any:
@@ -155,62 +167,44 @@ def _polars() -> Any:
 def from_frame(frame: Any, missing: Missing) -> tuple[NDArray[np.uint64], NDArray[np.uint32], Any]:
     """Flatten a table of truth values: where rows begin, item numbers, names."""
     table = Table(frame)
-    table.check_lengths()
-    found = from_python(table.names, lambda place: f"column {table.names[place]!r}")
-    held = [np.flatnonzero(_truth(table.values(name), name, missing)) for name in table.names]
-    n = len(table.values(table.names[0])) if table.names else len(frame) if not isinstance(frame, Mapping) else 0
+    found = names.from_python(table.names, lambda place: f"column {table.names[place]!r}")
+    held = [np.flatnonzero(_truth(table.column(name), name, missing)) for name in table.names]
     rows = np.concatenate(held) if held else np.empty(0, dtype=np.int64)
     codes = np.repeat(np.arange(len(held), dtype=np.uint32), [len(column) for column in held])
     order = np.argsort(rows, kind="stable")
-    return _starts(np.bincount(rows, minlength=n)), codes[order], found
+    return _starts(np.bincount(rows, minlength=len(table))), codes[order], found
 
 
-def _truth(values: Any, name: Any, missing: Missing) -> NDArray[np.bool_]:
+def _truth(column: Column, name: Any, missing: Missing) -> NDArray[np.bool_]:
     """Read a column of truth values, or of 0 and 1."""
-    if type(values).__module__.partition(".")[0] == "polars":
-        values = values.to_arrow()
-    try:
-        array = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        array = pa.array([repr(value) for value in values])
-    if array.null_count:
-        if missing == "error":
-            refuse_missing(f"column {name!r}, row {int(np.argmax(np.asarray(array.is_null())))}: a value")
-        array = array.cast(pa.bool_()) if pa.types.is_null(array.type) else array
-        array = pc.fill_null(array, False if pa.types.is_boolean(array.type) else 0)
-    if not pa.types.is_boolean(array.type):
-        if not pa.types.is_integer(array.type) and len(array):
+    if column.missing and missing == "error":
+        raise names.missing_error(f"row {int(np.argmax(column.codes == MISSING))}: a value", name)
+    for number, value in enumerate(column.categories):
+        if not isinstance(value, bool | np.bool_ | int | np.integer):
             raise DataError(
-                f"column {name!r} holds {array.type} values, such as {array[0].as_py()!r}; "
-                "a column for each item with true and false, or 0 and 1, is needed"
+                f"{value!r} of type {type(value).__name__} is no truth value; "
+                "a column for each item with true and false, or 0 and 1, is needed",
+                column=name,
             )
-        numbers = np.asarray(array)
-        wrong = np.flatnonzero((numbers != 0) & (numbers != 1))
-        if len(wrong):
-            raise DataError(
-                f"column {name!r}, row {wrong[0]}: {numbers[wrong[0]]}; "
-                "a record holds an item (1) or not (0): turn counts into truth values first"
-            )
-    truth: NDArray[np.bool_] = np.asarray(array).astype(bool)
-    return truth
-
-
-def _sizes(sets: Itemsets) -> NDArray[np.int64]:
-    starts = sets.core.starts().astype(np.int64)
-    return starts[1:] - starts[:-1]
+        if value not in (0, 1):
+            raise DataError(f"row {int(np.argmax(column.codes == number))}: {value}; {_COUNTS}", column=name)
+    # What is missing has the last place.
+    truth = np.array([*(bool(value) for value in column.categories), False])
+    return truth[np.minimum(column.codes, np.uint32(len(column.categories)))]
 
 
 def to_frame(sets: Itemsets, library: str) -> Any:
-    """Give records as a table of truth values."""
+    """Return records as a table of truth values."""
+    _check_library(library)
     n, width = sets.n, sets.n_items
     require(2 * n * width, f"a table of {n:,} × {width:,} truth values", "keep the records as they are, or to_csr()")
+    starts = sets.core.starts().astype(np.int64)
     cells = np.zeros((width, n), dtype=bool)
-    cells[sets.core.items(), np.repeat(np.arange(n), _sizes(sets))] = True
-    if library in ("arrow", "polars"):
-        table = pa.table([pa.array(column) for column in cells], names=[str(item) for item in sets.items])
-        return table if library == "arrow" else _polars().from_arrow(table)
-    _check_library(library)
-    return pd.DataFrame(cells.T, columns=pd.Index(sets.items))
+    cells[sets.core.items(), np.repeat(np.arange(n), starts[1:] - starts[:-1])] = True
+    if library == "pandas":
+        return pd.DataFrame(cells.T, columns=pd.Index(sets.items))
+    table = pa.table([pa.array(column) for column in cells], names=[str(item) for item in sets.items])
+    return table if library == "arrow" else _polars().from_arrow(table)
 
 
 # ---- sparse matrices
@@ -219,35 +213,47 @@ def to_frame(sets: Itemsets, library: str) -> Any:
 def from_csr(matrix: Any) -> tuple[NDArray[np.uint64], NDArray[np.uint32], int]:
     """Read a sparse matrix: where rows begin, item numbers, number of columns."""
     needed = ("indptr", "indices", "data", "shape")
-    if getattr(matrix, "format", "csr") != "csr" or not all(hasattr(matrix, name) for name in needed):
-        kind = getattr(matrix, "format", None)
-        raise DataError(
-            f"a sparse matrix in CSR form is needed, not {type(matrix).__name__}{f' ({kind})' if kind else ''}; "
-            "sparse matrices have tocsr(), tables go to from_frame"
-        )
-    n, width = matrix.shape
-    if width >= 2**32:
-        raise DataError(f"a matrix of {width:,} columns; at most 2^32 − 1")
-    starts, columns, values = (np.asarray(x) for x in (matrix.indptr, matrix.indices, matrix.data))
-    broken = len(starts) != n + 1 or starts[0] != 0 or (starts[1:] < starts[:-1]).any() or starts[-1] > len(columns)
-    if broken or len(columns) != len(values) or (len(columns) and not 0 <= columns.min() <= columns.max() < width):
-        raise DataError("the matrix is broken: indptr and indices do not fit its shape; see its check_format()")
+    kind = getattr(matrix, "format", "csr")
+    kind = kind if isinstance(kind, str) else type(kind).__name__
+    if kind != "csr" or not all(hasattr(matrix, name) for name in needed):
+        found = type(matrix).__name__ + ("" if kind == "csr" else f" ({kind})")
+        remedy = "sparse matrices have tocsr(), tables go to from_frame"
+        raise DataError(f"a sparse matrix in CSR form is needed, not {found}", remedy=remedy)
+    starts, columns, values, width = _parts(matrix)
     used = int(starts[-1])
     columns, values = columns[:used], values[:used]
     wrong = np.flatnonzero((values != 0) & (values != 1))
     if len(wrong):
-        row = row_of(starts.astype(np.uint64), int(wrong[0]))
-        raise DataError(
-            f"row {row}, column {columns[wrong[0]]}: {values[wrong[0]]}; "
-            "a record holds an item (1) or not (0): turn counts into truth values first"
-        )
+        row = row_of(starts, int(wrong[0]))
+        raise DataError(f"row {row}, column {columns[wrong[0]]}: {values[wrong[0]]}; {_COUNTS}")
     held = values != 0
     kept = np.concatenate(([0], np.cumsum(held)))[starts]
-    return kept.astype(np.uint64), columns[held].astype(np.uint32), int(width)
+    return kept.astype(np.uint64), columns[held].astype(np.uint32), width
+
+
+def _parts(matrix: Any) -> tuple[NDArray[np.uint64], NDArray[Any], NDArray[Any], int]:
+    """Return row starts, columns, values and width of a sparse matrix, if they fit together."""
+    starts, columns = names.whole_numbers(matrix.indptr), names.whole_numbers(matrix.indices)
+    try:
+        n, width = map(operator.index, matrix.shape)
+    except (TypeError, ValueError):
+        n = width = -1
+    if starts is None or columns is None or min(n, width) < 0:
+        raise DataError("the matrix is broken: shape, indptr and indices have to be whole numbers")
+    if width >= 2**32:
+        raise DataError(f"a matrix of {width.bit_length()}-bit width; at most 2^32 − 1 columns")
+    if len(starts) != n + 1 or starts[0] != 0 or (starts[1:] < starts[:-1]).any() or starts[-1] > len(columns):
+        raise DataError("the matrix is broken: indptr does not fit its shape and indices; see its check_format()")
+    if len(columns) and not 0 <= columns.min() <= columns.max() < width:
+        raise DataError(f"the matrix is broken: indices go beyond its {width:,} columns; see its check_format()")
+    values = names.as_array(matrix.data)
+    if values is None or len(values) != len(columns) or values.dtype.kind not in "biuf":
+        raise DataError(f"the matrix is broken: one value of 0 or 1 for each of its {len(columns):,} indices is needed")
+    return starts.astype(np.uint64), columns, values, width
 
 
 def to_csr(sets: Itemsets) -> Any:
-    """Give records as a sparse matrix of SciPy."""
+    """Return records as a sparse matrix of SciPy."""
     try:
         sparse = importlib.import_module("scipy.sparse")
     except ImportError:

@@ -7,8 +7,10 @@ import json
 import os
 import re
 import zlib
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +21,11 @@ from nominym.atomic import StrPath, check_new, draft_of, write_atomic
 from nominym.control import Progress, reporter
 from nominym.error import DataError, FormatError, NominymError, ParameterError
 from nominym.itemsets import columns, names
-from nominym.itemsets.release import Release, public
+from nominym.itemsets.recode import Recode
+from nominym.itemsets.release import Release
 from nominym.itemsets.sets import Itemsets
+from nominym.meaning.read.files import at_line, read_bytes
 from nominym.plain import plain
-from nominym.taxonomy.read.files import at_line, read_bytes
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 NAME = "nominym-release"
 VERSION = 1
@@ -68,7 +68,7 @@ def write_fimi(sets: Itemsets, path: StrPath, overwrite: bool) -> None:
 
 
 def _texts(found: Any, where: str) -> list[str]:
-    """Give names as they stand in lines of text."""
+    """Return names as they stand in lines of text."""
     if pa.types.is_integer(found.type):
         numbers = found.to_numpy()
         wrong = np.flatnonzero((numbers < 0) | (numbers > _LARGEST))
@@ -101,10 +101,9 @@ def draft_parquet(release: Release, draft: Path) -> None:
     if release.labels is not None:
         try:
             parts["label"] = pa.array(release.labels)
-        except (pa.ArrowException, OverflowError):
-            raise DataError("a Parquet column has values of one type: turn the labels into texts") from None
-    about = {"format": NAME, "version": VERSION, "params": plain(public(release.params))}
-    about["summary"] = plain(release.summary)
+        except names.ARROW_REFUSES:
+            raise DataError("a Parquet column has values of one type, in Unicode: turn the labels into texts") from None
+    about = {"format": NAME, "version": VERSION, "params": plain(release.params), "summary": plain(release.summary)}
     table = pa.table(parts).replace_schema_metadata({NAME: json.dumps(about, ensure_ascii=False)})
     pq.write_table(table, draft, compression="zstd")
 
@@ -113,9 +112,11 @@ def draft_text(release: Release, draft: Path) -> None:
     """Write a release as text to a draft."""
     texts = _texts(release.base.names, "a text file")
     labels = None if release.labels is None else [str(label) for label in release.labels]
-    broken = next((label for label in labels or [] if re.search(r"[\r\n]", label)), None)
-    if broken is not None:
-        raise DataError(f"label {broken!r} breaks the line; use a Parquet file")
+    for label in labels or []:
+        if re.search(r"[\r\n]", label):
+            raise DataError(f"label {label!r} breaks the line; use a Parquet file")
+        if not names.is_unicode(label):
+            raise DataError(f"label {label!r} is no Unicode text; decode it anew")
     with draft.open("wb") as file:
         for first in range(0, len(release), _ROWS):
             end = min(first + _ROWS, len(release))
@@ -142,15 +143,17 @@ def read_release(path: StrPath) -> Release:
     """
     data = read_bytes(path)
     try:
-        return _from_parquet(path) if data[:4] == b"PAR1" else _from_text(data, path)
+        return _from_parquet(data, path) if data[:4] == b"PAR1" else _from_text(data, path)
     except FormatError:
         raise
-    except (NominymError, pa.ArrowException, json.JSONDecodeError, KeyError) as error:
+    # Of a damaged file, Arrow may raise anything that can be wrong with a number, an index, a type or a text.
+    except (pa.ArrowException, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
         raise FormatError(f"{os.fspath(path)}: not a release that this version can read ({error})") from None
 
 
-def _from_parquet(path: StrPath) -> Release:
-    table = pq.read_table(path)
+def _from_parquet(data: bytes, path: StrPath) -> Release:
+    table = pq.read_table(pa.BufferReader(data))
+    table.validate(full=True)
     about = json.loads((table.schema.metadata or {})[NAME.encode()])
     if (about["format"], about["version"]) != (NAME, VERSION):
         raise FormatError(
@@ -158,28 +161,38 @@ def _from_parquet(path: StrPath) -> Release:
         )
     labels = table["label"] if "label" in table.column_names else None
     sets = [Itemsets.from_column(table[part]) for part in ("base", "distance")]
-    return _release(sets[0], sets[1], table["threshold"].to_numpy(), labels, about["params"], about["summary"])
+    params, summary = dict(about["params"]), dict(about["summary"])
+    return _release(sets[0], sets[1], table["threshold"], labels, _method(params), params, summary)
+
+
+def _method(params: Mapping[str, Any]) -> Recode | None:
+    """Restore the method from what a file says, or None where it says too little or what this version does not know."""
+    said = {each.name: params[each.name] for each in fields(Recode) if each.name in params}
+    try:
+        return Recode.from_options(said) if "structure" in said else None
+    except NominymError:
+        return None
 
 
 def _from_text(data: bytes, path: StrPath) -> Release:
     lines = [line.removesuffix(b"\r") for line in data.removesuffix(b"\n").split(b"\n")] if data else []
-    fields = [line.split(b" | ", 3) for line in lines]
-    width = len(fields[0]) if fields else 3
-    for number, line in enumerate(fields, 1):
+    split = [line.split(b" | ", 3) for line in lines]
+    width = len(split[0]) if split else 3
+    for number, line in enumerate(split, 1):
         if len(line) != width or not 3 <= width <= 4:
             raise at_line(path, number, f"{len(line)} fields; expected base | distance | threshold, and label or not")
         if not re.fullmatch(rb"[0-9]{1,9}", line[2]):
             raise at_line(path, number, f"threshold {line[2].decode(errors='replace')!r}; expected a whole number")
-    texts = [b"".join(line[part] + b"\n" for line in fields) for part in (0, 1)]
+    texts = [b"".join(line[part] + b"\n" for line in split) for part in (0, 1)]
     numeric = all(_numeric(text) for text in texts)
     sets = [_items(text, path, numeric) for text in texts]
     labels = None
     if width == 4:
         try:
-            labels = [line[3].decode() for line in fields]
+            labels = [line[3].decode() for line in split]
         except UnicodeDecodeError as error:
             raise FormatError(f"{os.fspath(path)}: a label is not UTF-8 text ({error.reason})") from None
-    return _release(sets[0], sets[1], np.array([int(line[2]) for line in fields], dtype=np.uint32), labels, {}, {})
+    return _release(sets[0], sets[1], np.array([int(line[2]) for line in split], dtype=np.uint32), labels)
 
 
 def _numeric(text: bytes) -> bool:
@@ -199,14 +212,7 @@ def _items(text: bytes, path: StrPath, numeric: bool) -> Itemsets:
     return Itemsets.from_lists(rows)
 
 
-def _release(
-    base: Itemsets,
-    distance: Itemsets,
-    threshold: NDArray[np.uint32],
-    labels: Any,
-    params: dict[str, Any],
-    summary: dict[str, Any],
-) -> Release:
+def _release(base: Itemsets, distance: Itemsets, threshold: Any, labels: Any, *about: Any) -> Release:
     known = [sets.names for sets in (base, distance) if sets.n_items] or [base.names]
     ordered = names.sorted_names(pa.concat_arrays(known))
-    return Release(base.over(ordered), distance.over(ordered), threshold, labels, params, summary)
+    return Release(base.over(ordered), distance.over(ordered), threshold, labels, *about)

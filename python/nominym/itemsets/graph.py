@@ -32,10 +32,10 @@ class Graph(Protocol):
         """The smallest number of nodes that a record matches."""
 
     def vote(self, sets: _core.Sets, rows: NDArray[np.uint32], report: Report) -> Voted:
-        """Give base, distance and threshold, each node in the row given to it, and the expected error rate."""
+        """Return base, distance and threshold, each node in the row given to it, and the expected error rate."""
 
     def matches(self, i: int) -> NDArray[np.uint32]:
-        """Give the nodes that record ``i`` may be."""
+        """Return the nodes that record ``i`` may be."""
 
     def has(self, assignment: NDArray[np.uint32]) -> bool:
         """Tell whether every record goes to a node that it matches."""
@@ -68,7 +68,7 @@ class Ring:
         return _core.vote_ring(sets, self.order, self.k, rows, report)
 
     def matches(self, i: int) -> NDArray[np.uint32]:
-        """Give the record and the k − 1 after it."""
+        """Return the record and the k − 1 after it."""
         found: NDArray[np.uint32] = self.order[(self._position[i] + np.arange(self.k)) % len(self.order)]
         return found
 
@@ -99,7 +99,7 @@ class Groups:
         return _core.vote_groups(sets, self.group_of, rows, report)
 
     def matches(self, i: int) -> NDArray[np.uint32]:
-        """Give the members of the group."""
+        """Return the members of the group."""
         return np.flatnonzero(self.group_of == self.group_of[i]).astype(np.uint32)
 
     def has(self, assignment: NDArray[np.uint32]) -> bool:
@@ -128,7 +128,7 @@ class Assignments:
         return _core.vote_assignments(sets, self.table, rows, report)
 
     def matches(self, i: int) -> NDArray[np.uint32]:
-        """Give one node for each assignment."""
+        """Return one node for each assignment."""
         return self.table[:, i].copy()
 
     def has(self, assignment: NDArray[Any]) -> bool:

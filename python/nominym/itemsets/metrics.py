@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 from nominym import _core
 from nominym.control import Progress, reporter
-from nominym.error import DataError, ParameterError
-from nominym.itemsets.sets import Itemsets
+from nominym.error import NO_VALUE, Advice, DataError, ParameterError
+from nominym.itemsets.names import whole_numbers
+from nominym.itemsets.sets import Itemsets, check_sets
 from nominym.rng import check_seed, is_whole
 
 Kind = Literal["present", "absent"]
@@ -48,13 +49,14 @@ def error_rate(before: Itemsets, after: Itemsets, rows: Any = None, *, progress:
     before, after = _together(before, after)
     if rows is None:
         if len(before) != len(after):
-            raise DataError(f"{len(before):,} records before, {len(after):,} after; give rows= to say which is whose")
+            remedy = Advice("give {} to say which is whose", rows=NO_VALUE)
+            raise DataError(f"{len(before):,} records before, {len(after):,} after", remedy=remedy)
         rows = np.arange(len(before))
-    chosen = np.asarray(rows)
-    if chosen.shape != (len(before),) or chosen.dtype.kind not in "iu":
-        raise ParameterError(f"rows: one row number for each of the {len(before):,} records is needed")
+    chosen = whole_numbers(rows)
+    if chosen is None or len(chosen) != len(before):
+        raise ParameterError(f"one row number for each of the {len(before):,} records is needed", parameter="rows")
     if chosen.min() < 0 or chosen.max() >= len(after):
-        raise ParameterError(f"rows: there are {len(after):,} published rows, numbered from 0")
+        raise ParameterError(f"there are {len(after):,} published rows, numbered from 0", parameter="rows")
     with reporter(progress, "errors") as report:
         return _core.error_rate(before.core, after.core, chosen.astype(np.uint32), report)
 
@@ -99,15 +101,17 @@ def query_error(
 
     Xue, Karras, Raïssi, Vaidya and Tan (2012), Anonymizing set-valued data by nonreciprocal recoding, KDD, section 5.2.
     """
-    if kind not in get_args(Kind):
-        raise ParameterError(f"kind={kind!r}: give 'present' or 'absent'")
+    if not isinstance(kind, str) or kind not in _SIZES:
+        raise ParameterError("give 'present' or 'absent'", parameter="kind", value=kind)
     check_seed(seed)
+    check_sets(before=before, after=after)
     width = before.n_items
     size = min(_SIZES[kind], width) if size is None else size
     if not is_whole(size) or not 1 <= size <= width:
-        raise ParameterError(f"size={size!r}: give a whole number from 1 to {width:,}, the number of items")
+        what = f"give a whole number from 1 to {width:,}, the number of items"
+        raise ParameterError(what, parameter="size", value=size)
     if not is_whole(queries) or not 1 <= queries < 2**32:
-        raise ParameterError(f"queries={queries!r}: give a whole number, 1 or more")
+        raise ParameterError("give a whole number, 1 or more", parameter="queries", value=queries)
     if len(before) != len(after):
         raise DataError(f"{len(before):,} records before, {len(after):,} after: counts of both cannot be compared")
     before, after = _together(before, after)
@@ -121,6 +125,7 @@ def query_error(
 
 def _together(before: Itemsets, after: Itemsets) -> tuple[Itemsets, Itemsets]:
     """Bring both over the same items: those of the first, and after them what only the second has."""
+    check_sets(before=before, after=after)
     if not len(before):
         raise DataError("there are no records to compare")
     return over_both(before, after)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nominym.error import DataError, MissingValueError, ParameterError
-from nominym.frame import is_missing, is_sequence
-from nominym.rng import is_whole
+from nominym.error import Advice, DataError, MissingValueError, ParameterError
+from nominym.memory import require
+from nominym.values import is_missing, is_sequence, to_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,16 +21,24 @@ if TYPE_CHECKING:
 Missing = Literal["error", "empty"]
 """What ``missing=`` takes: refuse missing rows and items, or take them for nothing."""
 
+ARROW_REFUSES = (pa.ArrowException, OverflowError, NotImplementedError, TypeError, ValueError)
+"""What Arrow raises about values that it has no type for: mixtures, huge numbers, texts that are no Unicode."""
+
+_MOST = 2**32 - 1
+
 
 def check_missing(missing: object) -> None:
     """Refuse what is no policy for missing values."""
-    if missing not in ("error", "empty"):
-        raise ParameterError(f"missing={missing!r}: give 'error', or 'empty' to take what is missing for nothing")
+    if not isinstance(missing, str) or missing not in ("error", "empty"):
+        raise ParameterError(
+            "give 'error', or 'empty' to take what is missing for nothing", parameter="missing", value=missing
+        )
 
 
-def refuse_missing(what: str) -> NoReturn:
-    """Raise the error for something missing; `what` says where."""
-    raise MissingValueError(f"{what} is missing; fill or drop it, or give missing='empty' to take it for nothing")
+def missing_error(what: str, column: Any = None) -> MissingValueError:
+    """Make the error for something missing; `what` says where."""
+    remedy = Advice("fill or drop it, or give {} to take it for nothing", missing="empty")
+    return MissingValueError(f"{what} is missing", column=column, remedy=remedy)
 
 
 def plain(values: Any) -> Any:
@@ -50,52 +58,107 @@ def plain(values: Any) -> Any:
     return None
 
 
-def from_python(values: Sequence[Any], where: Callable[[int], str]) -> Any:
+def from_python(values: Sequence[Any], where: Callable[[int], str], **about: Any) -> Any:
     """Put names into an Arrow array; the error says where the first is that is none, by `where` of its place."""
     try:
         # Arrow would take True for a number beside numbers.
         found = None if any(isinstance(value, bool | np.bool_) for value in values) else plain(pa.array(values))
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+    except ARROW_REFUSES:
         found = None
     if found is not None and found.null_count == 0:
         return found
     first: type | None = None
     for place, given_value in enumerate(values):
         value = given_value.item() if isinstance(given_value, np.generic) else given_value
-        kind = str if isinstance(value, str) else int if is_whole(value) else None
-        if kind is None:
-            raise DataError(
-                f"{where(place)}: {value!r} of type {type(value).__name__} is no item; items are whole numbers or texts"
-            )
-        if kind is int and not -(2**63) <= operator.index(value) < 2**63:
-            raise DataError(f"{where(place)}: {value!r} has more than 64 bits; write such items as text")
-        if first is not None and kind is not first:
-            raise DataError(
-                f"{where(place)}: {value!r} beside items of another type; items are whole numbers or texts, not both"
-            )
+        number = None if isinstance(value, str) else _number(value)
+        kind = str if isinstance(value, str) else None if number is None else int
+        fault = _fault(value, number, kind, first)
+        if fault is not None:
+            raise DataError(f"{where(place)}: {fault}", **about)
         first = kind
     return plain(pa.array([str(value) if first is str else operator.index(value) for value in values]))
 
 
+def _number(value: Any) -> int | None:
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+
+
+def _fault(value: Any, number: int | None, kind: type | None, first: type | None) -> str | None:
+    """Say why a value is no name beside names of the first one's kind, or None."""
+    if kind is None:
+        return f"{shown(value)} of type {type(value).__name__} is no item; items are whole numbers or texts"
+    if number is not None and not -(2**63) <= number < 2**63:
+        return f"{shown(number)} has more than 64 bits; write such items as text"
+    if kind is str and not is_unicode(value):
+        return f"{value!r} has half of a surrogate pair, which is no Unicode text; decode it anew"
+    if first is not None and kind is not first:
+        return f"{value!r} beside items of another type; items are whole numbers or texts, not both"
+    return None
+
+
+def shown(value: Any) -> str:
+    """Write a value for a message; Python refuses to write out numbers of thousands of digits.
+
+    >>> shown("a"), shown(10**5000)
+    ("'a'", 'a huge number')
+    """
+    try:
+        return repr(value)
+    except ValueError:
+        return "a huge number"
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether a text can be written: Python allows single surrogates, which no file does.
+
+    >>> is_unicode("ü"), is_unicode("\\ud800")
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def as_list(values: Any) -> list[Any] | None:
+    """List what can be gone through, or return None for what only looks so, such as a scalar of numpy."""
+    try:
+        return list(values)
+    except (TypeError, OverflowError):
+        return None
+
+
 def given(items: Any) -> Any:
     """Check the list of all items that a caller gives, and put it into an Arrow array."""
-    if not is_sequence(items):
-        raise ParameterError(f"items={items!r}: give the list of all items")
     if isinstance(items, range):
-        return pa.array(np.arange(items.start, items.stop, items.step, dtype=np.int64))
+        return _numbered(items)
     if isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "iu":
         items = pa.array(items)
     listed = plain(items) if isinstance(items, pa.Array) else None
     if listed is None or listed.null_count:
-        values = items.to_pylist() if isinstance(items, pa.Array) else list(items)
+        values = to_list(items) if isinstance(items, pa.Array) else as_list(items) if is_sequence(items) else None
+        if values is None:
+            raise ParameterError(f"give the list of all items, not {type(items).__name__}", parameter="items")
         for place, value in enumerate(values):
             if is_missing(value):
-                raise ParameterError(f"items: the one at place {place} is missing")
-        listed = from_python(values, lambda place: f"items, place {place}")
+                raise ParameterError(f"the one at place {place} is missing", parameter="items")
+        listed = from_python(values, lambda place: f"place {place}", parameter="items")
     if len(listed.unique()) < len(listed):
         twice = pc.value_counts(listed).filter(pc.greater(pc.value_counts(listed).field("counts"), 1))
-        raise ParameterError(f"items: {twice[0]['values'].as_py()!r} stands twice")
+        raise ParameterError(f"{twice[0]['values'].as_py()!r} stands twice", parameter="items")
     return listed
+
+
+def _numbered(items: range) -> Any:
+    number = max(0, (items[-1] - items[0]) // items.step + 1) if items else 0
+    if number > _MOST or (items and not -(2**63) <= min(items[0], items[-1]) <= max(items[0], items[-1]) < 2**63):
+        raise ParameterError("give at most 2^32 − 1 items, of 64 bits each", parameter="items")
+    require(16 * number, f"a list of {number:,} items", "name only those that occur")
+    return pa.array(np.arange(items.start, items.stop, items.step, dtype=np.int64) if items else [], pa.int64())
 
 
 def sorted_names(values: Any) -> Any:
@@ -105,7 +168,7 @@ def sorted_names(values: Any) -> Any:
 
 
 def code(values: Any, names: Any) -> NDArray[np.uint32] | int:
-    """Give the place of every value in a list of names, or the place of the first value that is not there."""
+    """Return the place of every value in a list of names, or the place of the first value that is not there."""
     if not len(values):
         return np.empty(0, dtype=np.uint32)
     if values.type != names.type:
@@ -115,3 +178,24 @@ def code(values: Any, names: Any) -> NDArray[np.uint32] | int:
         return int(np.flatnonzero(codes.is_null().to_numpy(zero_copy_only=False))[0])
     found: NDArray[np.uint32] = codes.to_numpy().astype(np.uint32)
     return found
+
+
+def as_array(values: Any) -> NDArray[Any] | None:
+    """Return what lists values as an array of one dimension; None where it is something else."""
+    try:
+        array = np.asarray(values if hasattr(values, "__array__") else list(values))
+    except Exception:  # other libraries raise what they like
+        return None
+    return array if array.ndim == 1 else None
+
+
+def whole_numbers(values: Any) -> NDArray[Any] | None:
+    """Return a list of whole numbers of any library as an array; None where it is something else.
+
+    >>> whole_numbers([2, 1]), whole_numbers([0.5]), whole_numbers(None), whole_numbers([[1], [2, 3]])
+    (array([2, 1]), None, None, None)
+    """
+    array = as_array(values)
+    if array is None or (array.size and array.dtype.kind not in "iu"):
+        return None
+    return array if array.size else np.empty(0, dtype=np.int64)

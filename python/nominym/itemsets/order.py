@@ -9,12 +9,12 @@ import numpy as np
 from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import ParameterError
+from nominym.itemsets.names import whole_numbers
+from nominym.itemsets.sets import Itemsets, check_sets
 from nominym.rng import check_seed, is_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from nominym.itemsets.sets import Itemsets
 
 SEGMENT = (300, 350)
 """Sizes of segments, as in the paper."""
@@ -35,6 +35,7 @@ def gray_order(sets: Itemsets, *, progress: Progress = None) -> NDArray[np.uint3
     ----------
     Xue, Karras, Raïssi, Vaidya, Tan: "Anonymizing set-valued data by nonreciprocal recoding", KDD 2012, section 4.1.
     """
+    check_sets(sets=sets)
     with reporter(progress, "order") as report:
         return _core.order_gray(sets.core, None, report)
 
@@ -62,6 +63,7 @@ def gray_tsp_order(
     ----------
     Xue, Karras, Raïssi, Vaidya, Tan: "Anonymizing set-valued data by nonreciprocal recoding", KDD 2012, section 4.1.
     """
+    check_sets(sets=sets)
     shortest, longest = check_segment(segment)
     check_seed(seed)
     with reporter(progress, "order") as report:
@@ -79,8 +81,9 @@ def best_order(sets: Itemsets, k: int, seed: int | None = None, *, progress: Pro
     >>> sorted(nym.best_order(sets, 3, seed=1).tolist())
     [0, 1, 2, 3, 4, 5]
     """
+    check_sets(sets=sets)
     if not is_whole(k) or not 1 <= k <= max(sets.n, 1):
-        raise ParameterError(f"k={k!r}: give a whole number from 1 to the {sets.n:,} records")
+        raise ParameterError(f"give a whole number from 1 to the {sets.n:,} records", parameter="k", value=k)
     check_seed(seed)
     with reporter(progress, "order") as report:
         return _core.order_best(sets.core, k, seed, report)
@@ -94,27 +97,25 @@ def tour_length(sets: Itemsets, order: Any, cyclic: bool = True) -> int:
     >>> nym.tour_length(sets, range(6)), nym.tour_length(sets, range(6), cyclic=False)
     (14, 11)
     """
-    return _core.tour_length(sets.core, check_order(order, sets.n), cyclic)
+    check_sets(sets=sets)
+    return _core.tour_length(sets.core, check_order(order, sets.n), bool(cyclic))
 
 
-def check_order(order: Any, n: int) -> NDArray[np.uint32]:
-    """Refuse what is no order of ``n`` records."""
-    try:
-        given = np.asarray(order if hasattr(order, "__array__") else list(order))
-    except TypeError:
-        raise ParameterError(f"order={order!r}: give a name, or the numbers of all records") from None
-    whole = given.dtype.kind in "iu" or not given.size
-    if given.shape != (n,) or not whole or not np.array_equal(np.sort(given), np.arange(n)):
-        raise ParameterError(f"order: give each number from 0 to {n - 1:,} once")
+def check_order(order: Any, n: int | None = None) -> NDArray[np.uint32]:
+    """Refuse what is no order of ``n`` records, or of any number of them."""
+    given = whole_numbers(order)
+    if given is None:
+        raise ParameterError("give a name, or the numbers of all records", parameter="order")
+    n = len(given) if n is None else n
+    if len(given) != n or not np.array_equal(np.sort(given), np.arange(n)):
+        raise ParameterError(f"give each number from 0 to {n - 1:,} once", parameter="order")
     return np.ascontiguousarray(given, dtype=np.uint32)
 
 
 def check_segment(segment: Any) -> tuple[int, int]:
     """Refuse what is no range of sizes."""
-    try:
-        shortest, longest = segment
-    except (TypeError, ValueError):
-        shortest = longest = None
-    if not (is_whole(shortest) and is_whole(longest) and 2 <= int(shortest) <= int(longest) < 2**32):
-        raise ParameterError(f"segment={segment!r}: give the least and the largest number of records, 2 or more")
-    return int(shortest), int(longest)
+    sizes = whole_numbers(segment)
+    if sizes is None or len(sizes) != 2 or not 2 <= sizes[0] <= sizes[1] < 2**32:
+        what = "give the least and the largest number of records, 2 or more"
+        raise ParameterError(what, parameter="segment", value=segment)
+    return int(sizes[0]), int(sizes[1])

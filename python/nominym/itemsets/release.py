@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from numbers import Number
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nominym import _core
 from nominym.control import Progress, reporter
-from nominym.error import DataError, ParameterError
-from nominym.frame import Column, code
+from nominym.error import DataError, MissingValueError, ParameterError
 from nominym.itemsets import metrics
 from nominym.itemsets.graph import Graph
 from nominym.itemsets.metrics import Kind
-from nominym.itemsets.sets import Item, Itemsets
-from nominym.rng import check_seed
+from nominym.itemsets.names import whole_numbers
+from nominym.itemsets.sets import Item, Itemsets, check_sets
+from nominym.method import made_with
+from nominym.result import OwnersOnly
+from nominym.rng import check_seed, is_whole
+from nominym.table import MISSING, Column, code
 
 if TYPE_CHECKING:
     import os
 
     from numpy.typing import NDArray
 
+    from nominym.itemsets.recode import Recode
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Secret:
-    """What only the owner of the data may know. It is not shown, not pickled, and in no file."""
+class Secret(OwnersOnly):
+    """The owner's side of a release."""
 
     original: Itemsets
     """The records as they were."""
@@ -44,28 +49,22 @@ class Secret:
     """All assignments, m × n, where the method extracts all of them."""
     chosen: int | None = None
     """Which of them was chosen."""
+    seed: int | None = None
+    """The seed, if one was given: whoever has it and the records can repeat every draw."""
 
     def matches(self, i: int) -> NDArray[np.uint32]:
-        """Give the records whose published forms record ``i`` may be."""
-        if not 0 <= i < len(self.assignment):
-            raise ParameterError(f"no record {i}: there are {len(self.assignment):,}")
+        """Return the records whose published forms record ``i`` may be."""
+        if not is_whole(i) or not 0 <= i < len(self.assignment):
+            raise ParameterError(f"no record {i!r}: there are {len(self.assignment):,}")
         return self.graph.matches(i)
-
-    def __repr__(self) -> str:
-        """Show nothing."""
-        return "<Secret: for the owner only>"
-
-    def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled."""
-        raise TypeError("what only the owner may know is not pickled; keep it in memory, or save its parts on purpose")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """Published records: row by row a base, the items in which it may be wrong, and in how many of them at most.
 
-    Rows are in random order. ``secret`` is for the owner; everything else may be given away. Pickling and copying leave
-    out the secret and the seed, and files never have them.
+    Rows are in random order. ``secret`` is for the owner; everything else may be published. Pickling and copying leave
+    out the secret, and files never have it.
 
     >>> import nominym as nym
     >>> rel = nym.itemsets.Release(
@@ -87,22 +86,25 @@ class Release:
     """For each row, the largest number of items in which one of them differs from the base."""
     labels: NDArray[Any] | None = None
     """For each row, the label of the record that it was chosen to be, where there are labels."""
+    method: Recode | None = None
+    """The method that made it; None where a file does not say."""
     params: dict[str, Any] = field(default_factory=dict)
-    """How it was made; the seed only if one was given. Files do not have the seed: it would undo the protection."""
+    """How it was made; never the seed."""
     summary: dict[str, Any] = field(default_factory=dict)
-    """What was achieved; holds nothing that undoes the protection."""
+    """What was achieved, in figures that do not depend on the draw."""
     secret: Secret | None = None
-    """What only the owner may know. Never publish it."""
+    """The owner's side. Never publish it."""
 
     def __post_init__(self) -> None:
         """Check that the parts belong together, and protect them from changes."""
+        check_sets(base=self.base, distance=self.distance)
         n = self.base.n
-        threshold = np.asarray(self.threshold)
-        sizes = np.diff(self.distance.core.starts())
-        if (self.distance.n, threshold.shape) != (n, (n,)) or not self.base.names.equals(self.distance.names):
-            raise DataError("base, distance and threshold are of the same rows, base and distance over the same items")
-        if n and (threshold.dtype.kind not in "iu" or threshold.min() < 0):
+        threshold = whole_numbers(self.threshold)
+        if threshold is None or threshold.min(initial=0) < 0:
             raise DataError("a threshold is a number of items: a whole number, 0 or more")
+        sizes = np.diff(self.distance.core.starts())
+        if not len(threshold) == self.distance.n == n or not self.base.names.equals(self.distance.names):
+            raise DataError("base, distance and threshold are of the same rows, base and distance over the same items")
         if (threshold > sizes).any():
             row = int(np.argmax(threshold > sizes))
             raise DataError(f"row {row}: the threshold is above the {sizes[row]} items that may differ")
@@ -110,10 +112,7 @@ class Release:
         threshold.setflags(write=False)
         object.__setattr__(self, "threshold", threshold)
         if self.labels is not None:
-            labels = _as_labels(self.labels)
-            if len(labels) != n:
-                raise DataError(f"{len(labels):,} labels for {n:,} rows")
-            object.__setattr__(self, "labels", labels)
+            object.__setattr__(self, "labels", _array_of(code_labels(self.labels, n)))
 
     def __len__(self) -> int:
         """Count the published rows."""
@@ -176,7 +175,7 @@ class Release:
         """Write what is published to a Parquet file: lists base and distance, threshold, and label if there is one.
 
         The file gets its name when it is complete. One that is already there is replaced only with ``overwrite=True``.
-        ``params`` other than the seed, and ``summary``, are in its metadata.
+        ``params`` and ``summary`` are in its metadata.
         """
         from nominym.itemsets import files
 
@@ -203,25 +202,16 @@ class Release:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """Say what was done; records and secrets are not shown."""
-        plain = {name: value for name, value in self.params.items() if isinstance(value, str | Number)}
-        made = "".join(f", {name}={value!r}" for name, value in plain.items() if name != "seed")
-        return f"<Release: {self.base.n:,} records of {self.base.n_items:,} items{made}>"
+        """Name method and size; records and secrets are not shown."""
+        made = "" if self.method is None else f" of {self.method!r}"
+        return f"<Release{made}: {self.base.n:,} records of {self.base.n_items:,} items>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give what is published, for pickling and copying."""
-        return {
-            "base": self.base,
-            "distance": self.distance,
-            "threshold": self.threshold,
-            "labels": self.labels,
-            "params": public(self.params),
-            "summary": self.summary,
-            "secret": None,
-        }
+        """Return the public side."""
+        return {**self.__dict__, "secret": None}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take it back."""
+        """Take the public side back, and protect it from changes."""
         for name, value in state.items():
             object.__setattr__(self, name, value)
         self.__post_init__()
@@ -232,16 +222,23 @@ class Release:
         return self.secret
 
 
-def public(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the seed: with it and the original records, anyone can make the same draws again."""
-    return {name: value for name, value in params.items() if name != "seed"}
+def code_labels(labels: Any, n: int) -> Column:
+    """Code the labels of ``n`` records, of any library; those that are coded already are not coded again."""
+    column = labels if isinstance(labels, Column) else code(labels, "labels")
+    if len(column) != n:
+        raise DataError(f"{len(column):,} labels for {n:,} records; give one for each")
+    if column.kind == "nested":
+        raise DataError("labels are single values, not lists of them; turn them into texts")
+    if column.missing:
+        first = int(np.argmax(column.codes == MISSING))
+        what = f"{column.missing:,} of {n:,} labels are missing, the first in row {first}"
+        raise MissingValueError(what, remedy="fill or drop them")
+    return column
 
 
-def _as_labels(labels: Any) -> NDArray[Any]:
-    """Turn labels of any kind into an array: of whole numbers, or of objects."""
-    column = labels if isinstance(labels, Column) else code(labels, "labels", missing="error")
-    kinds = np.empty(len(column.categories), dtype=object)
-    kinds[:] = column.categories
+def _array_of(column: Column) -> NDArray[Any]:
+    """Turn labels into an array that cannot be changed: of whole numbers, or of objects."""
+    kinds = np.fromiter(column.categories, dtype=object, count=len(column.categories))
     if all(type(kind) is int and -(2**63) <= kind < 2**63 for kind in column.categories) and len(kinds):
         kinds = kinds.astype(np.int64)
     found = kinds[column.codes]
@@ -254,10 +251,10 @@ def publish(
     graph: Graph,
     assignment: Any,
     *,
+    method: Recode | None = None,
     labels: Any = None,
     assignments: Any = None,
     chosen: int | None = None,
-    params: Mapping[str, Any] | None = None,
     summary: Mapping[str, Any] | None = None,
     seed: int | None = None,
     progress: Progress = None,
@@ -282,8 +279,9 @@ def publish(
         The node that was drawn for each record, among those that it matches.
     assignments, chosen
         All assignments and the number of the one drawn, where the method has them, for the owner.
-    params, summary
-        What to say about the release, besides what is said of every one.
+    method, summary
+        How the graph was made, and what to say about the release besides what is said of every one: figures that do
+        not depend on the draw.
     seed
         For the order of the rows; it has a stream of its own, so that the order tells nothing of the assignment.
     """
@@ -291,28 +289,28 @@ def publish(
     n = sets.n
     if not n:
         raise DataError("there are no records to publish")
-    drawn = np.ascontiguousarray(assignment, dtype=np.uint32)
-    if drawn.shape != (n,) or not np.array_equal(np.sort(drawn), np.arange(n)):
+    numbers = whole_numbers(assignment)
+    if numbers is None or not np.array_equal(np.sort(numbers), np.arange(n)):
         raise ParameterError(f"an assignment has each of the {n:,} records once")
+    drawn = np.ascontiguousarray(numbers, dtype=np.uint32)
     if not graph.has(drawn):
         raise ParameterError("the assignment sends a record to a node that it does not match")
-    published = None if labels is None else _as_labels(labels)
-    if published is not None and len(published) != n:
-        raise DataError(f"{len(published):,} labels for {n:,} records; give one for each")
+    published = None if labels is None else code_labels(labels, n)
     row_of = _core.shuffle_rows(n, seed)
     with reporter(progress, "votes") as report:
         base, distance, threshold, expected = graph.vote(sets.core, row_of, report)
     if published is not None:
-        carried = np.empty_like(published)
-        carried[row_of[drawn]] = published
-        published = carried
+        carried = np.empty_like(published.codes)
+        carried[row_of[drawn]] = published.codes
+        published = published.with_codes(carried)
     table = None if assignments is None else np.ascontiguousarray(assignments, dtype=np.uint32)
     return Release(
         base=Itemsets(base, sets.names),
         distance=Itemsets(distance, sets.names),
         threshold=threshold,
-        labels=published,
-        params={**(params or {}), **({} if seed is None else {"seed": seed}), "version": _core.__version__},
+        labels=published,  # type: ignore[arg-type]  # coded; the release makes an array of it
+        method=method,
+        params={**({} if method is None else method.params()), **made_with(seed)},
         summary={
             "records": n,
             "items": sets.n_items,
@@ -322,5 +320,7 @@ def publish(
             "threshold": {"mean": float(threshold.mean()), "largest": int(threshold.max())},
             **(summary or {}),
         },
-        secret=Secret(sets, graph, drawn, row_of, expected, table, chosen),
+        secret=Secret(
+            sets, graph, drawn, row_of, expected, table, chosen, None if seed is None else operator.index(seed)
+        ),
     )

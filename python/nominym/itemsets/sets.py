@@ -12,7 +12,7 @@ import numpy as np
 
 from nominym import _core
 from nominym.control import Progress
-from nominym.error import DataError, ParameterError
+from nominym.error import NO_VALUE, Advice, DataError, ParameterError
 from nominym.itemsets import columns, names
 from nominym.itemsets.names import Missing
 from nominym.rng import is_whole
@@ -72,8 +72,8 @@ class Itemsets:
             "error", or "empty": a missing row (None, NaN) is a record without items, and a missing item is left out.
         """
         names.check_missing(missing)
-        starts, values = columns.from_lists(rows, "", missing)
-        return cls._coded(starts, values, items, "")
+        starts, values = columns.from_lists(rows, None, missing)
+        return cls._coded(starts, values, items, None)
 
     @classmethod
     def from_column(cls, series: Any, items: Any = None, *, missing: Missing = "error") -> Itemsets:
@@ -87,8 +87,8 @@ class Itemsets:
         ``items`` and ``missing`` as in ``from_lists``.
         """
         names.check_missing(missing)
-        starts, values, where = columns.from_column(series, missing)
-        return cls._coded(starts, values, items, where)
+        starts, values, name = columns.from_column(series, missing)
+        return cls._coded(starts, values, items, name)
 
     @classmethod
     def from_frame(cls, frame: Any, *, missing: Missing = "error") -> Itemsets:
@@ -104,7 +104,7 @@ class Itemsets:
         """
         names.check_missing(missing)
         starts, codes, found = columns.from_frame(frame, missing)
-        return cls._made(starts, codes, found, "")
+        return cls._made(starts, codes, found)
 
     @classmethod
     def from_csr(cls, matrix: Any, items: Any = None) -> Itemsets:
@@ -123,8 +123,8 @@ class Itemsets:
         starts, codes, width = columns.from_csr(matrix)
         found = names.given(range(width) if items is None else items)
         if len(found) != width:
-            raise ParameterError(f"items: {len(found):,} names for a matrix of {width:,} columns")
-        return cls._made(starts, codes, found, "")
+            raise ParameterError(f"{len(found):,} names for a matrix of {width:,} columns", parameter="items")
+        return cls._made(starts, codes, found)
 
     @classmethod
     def from_fimi(cls, path: str | os.PathLike[str], items: Any = None, *, progress: Progress = None) -> Itemsets:
@@ -149,28 +149,26 @@ class Itemsets:
         return files.read_fimi(path, items, progress)
 
     @classmethod
-    def _coded(cls, starts: NDArray[np.uint64], values: Any, items: Any, where: str) -> Itemsets:
+    def _coded(cls, starts: NDArray[np.uint64], values: Any, items: Any, column: Any) -> Itemsets:
         found = names.sorted_names(values) if items is None else names.given(items)
         codes = names.code(values, found)
         if isinstance(codes, int):
-            row, item = columns.row_of(starts, codes), values[codes].as_py()
-            raise DataError(f"{where}row {row}: {item!r} is not among the given items; add it, or leave items= out")
-        return cls._made(starts, codes, found, where)
+            raise _not_given(f"row {columns.row_of(starts, codes)}", values[codes].as_py(), column)
+        return cls._made(starts, codes, found, column)
 
     @classmethod
-    def _made(cls, starts: NDArray[np.uint64], codes: NDArray[np.uint32], found: Any, where: str) -> Itemsets:
+    def _made(cls, starts: NDArray[np.uint64], codes: NDArray[np.uint32], found: Any, column: Any = None) -> Itemsets:
         made = _core.Sets.make(len(found), starts, codes)
         if isinstance(made, tuple):
             row, item = made
-            raise DataError(
-                f"{where}row {row}: item {found[item].as_py()!r} stands twice; an item is in a set or it is not"
-            )
+            what = f"row {row}: item {found[item].as_py()!r} stands twice; an item is in a set or it is not"
+            raise DataError(what, column=column)
         return cls(made, found)
 
     # ---- out
 
     def to_lists(self) -> list[list[Item]]:
-        """Give the names of the items of every record, each record's in the order of ``items``.
+        """Return the names of the items of every record, each record's in the order of ``items``.
 
         >>> import nominym as nym
         >>> nym.Itemsets.from_lists([[2, 1], []]).to_lists()
@@ -180,7 +178,7 @@ class Itemsets:
         return found
 
     def to_column(self, library: Literal["pandas", "arrow", "polars"] = "pandas") -> Any:
-        """Give the records as a column of lists: a pandas Series of an Arrow type, an Arrow array or a polars Series.
+        """Return the records as a column of lists: a pandas Series of an Arrow type, an Arrow array or a polars Series.
 
         >>> import nominym as nym
         >>> nym.Itemsets.from_lists([[2, 1], []]).to_column("arrow").to_pylist()
@@ -189,7 +187,7 @@ class Itemsets:
         return columns.to_column(self, library)
 
     def to_frame(self, library: Literal["pandas", "arrow", "polars"] = "pandas") -> Any:
-        """Give the records as a table with a boolean column for each item.
+        """Return the records as a table with a boolean column for each item.
 
         Arrow and polars have texts for column names, so whole numbers are written as such there.
 
@@ -202,7 +200,7 @@ class Itemsets:
         return columns.to_frame(self, library)
 
     def to_csr(self) -> Any:
-        """Give the records as a sparse boolean matrix, ``scipy.sparse.csr_array``; needs SciPy."""
+        """Return the records as a sparse boolean matrix, ``scipy.sparse.csr_array``; needs SciPy."""
         return columns.to_csr(self)
 
     def to_fimi(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -223,7 +221,7 @@ class Itemsets:
         files.write_fimi(self, path, overwrite)
 
     def over(self, items: Any) -> Itemsets:
-        """Give the same records over another list of items, which has to have all that occur.
+        """Return the same records over another list of items, which has to have all that occur.
 
         >>> import nominym as nym
         >>> nym.Itemsets.from_lists([[2, 1]]).over([3, 2, 1]).to_lists()
@@ -241,10 +239,9 @@ class Itemsets:
         coded = names.code(self.names.take(used), found)
         if isinstance(coded, int):
             first = columns.row_of(starts, int(np.argmax(codes == used[coded])))
-            item = self.names[int(used[coded])].as_py()
-            raise DataError(f"{where(first)}: {item!r} is not among the given items; add it, or leave items= out")
+            raise _not_given(where(first), self.names[int(used[coded])].as_py())
         place[used] = coded
-        return self._made(starts, place[codes], found, "")
+        return self._made(starts, place[codes], found)
 
     # ---- as a sequence of records
 
@@ -272,7 +269,7 @@ class Itemsets:
     @overload
     def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> Itemsets: ...
     def __getitem__(self, key: Any) -> list[Item] | Itemsets:
-        """Give the items of one record, or the records of a slice or of an array of numbers.
+        """Return the items of one record, or the records of a slice or of an array of numbers.
 
         >>> import nominym as nym
         >>> sets = nym.Itemsets.from_lists([[1], [1, 2], []])
@@ -288,9 +285,10 @@ class Itemsets:
         if isinstance(key, slice):
             rows = np.arange(self.n)[key]
         else:
-            rows = np.asarray(key)
-            if rows.ndim != 1 or (rows.dtype.kind not in "iu" and len(rows)):
+            chosen = names.whole_numbers(key)
+            if chosen is None:
                 raise TypeError("records are chosen by a number, a slice or a list of numbers")
+            rows = chosen
             if len(rows) and not (-self.n <= rows.min() and rows.max() < self.n):
                 wrong = int(rows[(rows < -self.n) | (rows >= self.n)][0])
                 raise IndexError(f"no record {wrong}: there are {self.n:,}")
@@ -298,7 +296,7 @@ class Itemsets:
         return Itemsets(self.core.select(rows.astype(np.uint32)), self.names)
 
     def __iter__(self) -> Iterator[list[Item]]:
-        """Give one record after another."""
+        """Return one record after another."""
         return (self[i] for i in range(self.n))
 
     def __eq__(self, other: object) -> bool:
@@ -316,9 +314,22 @@ class Itemsets:
         return _restored, (self.core.starts(), self.core.items(), self.names)
 
     def __repr__(self) -> str:
-        """Tell the size; records are not shown."""
+        """Return the size; records are not shown."""
         return f"<Itemsets: {self.n:,} records of {self.n_items:,} items>"
 
 
 def _restored(starts: NDArray[np.uint64], items: NDArray[np.uint32], found: Any) -> Itemsets:
-    return Itemsets._made(starts, items, found, "")
+    return Itemsets._made(starts, items, found)
+
+
+def _not_given(where: str, item: Item, column: Any = None) -> DataError:
+    remedy = Advice("add it, or leave out {}", items=NO_VALUE)
+    return DataError(f"{where}: {item!r} is not among the given items", column=column, remedy=remedy)
+
+
+def check_sets(**given: object) -> None:
+    """Refuse arguments that are no ``Itemsets``."""
+    for name, sets in given.items():
+        if not isinstance(sets, Itemsets):
+            what = f"give an Itemsets, not {type(sets).__name__}; see Itemsets.from_lists"
+            raise ParameterError(what, parameter=name)

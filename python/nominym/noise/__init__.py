@@ -1,10 +1,10 @@
-"""Semantic noise: values are replaced by concepts as far away as a drawn error says.
+"""Semantic noise: values are replaced by concepts at a randomly drawn semantic distance.
 
-``add_noise`` masks a table in one call; ``NoiseModel`` keeps fitting and masking apart, for batches and streams. The
-other modules check what was asked (``request``), hold a column's concepts (``domain``), draw errors (``errors``), tell
-what was achieved (``achieved``) and keep models in files (``file``).
+``method`` masks a table in one call; ``model`` keeps fitting and masking apart, for batches and streams. ``domain``
+holds a column's concepts, ``errors`` draws errors, ``file`` keeps models in files.
 """
 
-from nominym.noise.model import NoiseModel, add_noise
+from nominym.noise.method import Noise, add_noise
+from nominym.noise.model import NoiseModel
 
-__all__ = ["NoiseModel", "add_noise"]
+__all__ = ["Noise", "NoiseModel", "add_noise"]

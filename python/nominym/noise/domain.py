@@ -3,103 +3,115 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nominym.error import DataError, ParameterError, UnknownConceptError
-from nominym.frame import MISSING, Column
-from nominym.taxonomy.matrix import DistanceMatrix
-from nominym.taxonomy.space import Space
-from nominym.taxonomy.taxonomy import Taxonomy
+from nominym.meaning import ConceptSpace, DistanceMatrix, MatrixSpace, Meaning, Measure, Taxonomy
+from nominym.table import Attribute, Column, placed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-    from nominym.taxonomy.measure import Measure
-    from nominym.taxonomy.space import Semantics
+    from nominym.control import Progress
 
 
 class Domain:
-    """A taxonomy below a concept, or a matrix, with the distances between all its concepts.
+    """The space of a taxonomy below a concept, or of a matrix, and how its concepts are written.
 
     Built from the columns of a sample; after that, columns with values it does not have are refused.
     """
 
     def __init__(
-        self, semantics: Semantics, columns: Sequence[Column], measure: Measure, root: object, by_label: bool = False
+        self, meaning: Meaning, columns: Sequence[Column], measure: Measure, root: object, by_label: bool = False
     ) -> None:
         """Restrict a taxonomy to ``root``, or else to the least common subsumer of the columns.
 
         All concepts are written alike, by id or by label, whether the columns have them or not: the way a value is
         written must not tell whether it was there before. Labels are used if all values of the columns are labels.
         """
-        self._space = Space(semantics, columns, measure, root)
-        self.measure = measure
-        places = zip(self._space.places, columns, strict=True)
-        self.by_label = by_label or (bool(columns) and all(self._is_labelled(at, column) for at, column in places))
+        space = meaning.space(columns, measure, root)
+        assert isinstance(space, ConceptSpace | MatrixSpace)  # check_meaning refuses anything else
+        self.meaning, self.measure, self.space = meaning, measure, space
+        pairs = zip(space.places, columns, strict=True)
+        self.by_label = by_label or (bool(columns) and all(self._is_labelled(at, column) for at, column in pairs))
         """Whether concepts are written by label."""
 
+    @property
+    def taxonomy(self) -> Taxonomy | None:
+        """The taxonomy as restricted; None for a matrix."""
+        return self.space.taxonomy if isinstance(self.space, ConceptSpace) else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Id of each concept."""
+        return self.space.taxonomy.ids if isinstance(self.space, ConceptSpace) else self.space.given.labels
+
+    def __len__(self) -> int:
+        """Count the concepts."""
+        return len(self.space)
+
     def _is_labelled(self, places: NDArray[np.uint32], column: Column) -> bool:
-        if not isinstance(self.semantics, Taxonomy):
+        if self.taxonomy is None:
             return False
-        found = [self.semantics.label(self.names[place]) for place in places.tolist()]
         ids = [self.names[place] for place in places.tolist()]
-        return found == list(column.categories) and found != ids
+        labels = [self.taxonomy.label(name) for name in ids]
+        return labels == list(column.categories) and labels != ids
 
     @cached_property
     def spellings(self) -> tuple[str, ...]:
         """How each concept is written: by id, or by label where that names one concept only."""
-        if not self.by_label or not isinstance(self.semantics, Taxonomy):
+        if not self.by_label or self.taxonomy is None:
             return self.names
-        labels = [self.semantics.label(name) for name in self.names]
+        labels = [self.taxonomy.label(name) for name in self.names]
         times = Counter(text.casefold() for text in (*labels, *self.names))
         return tuple(
             label if times[label.casefold()] == 1 else name for label, name in zip(labels, self.names, strict=True)
         )
 
-    @property
-    def semantics(self) -> Semantics:
-        """The taxonomy as restricted, or the matrix."""
-        return self._space.semantics
-
-    @property
-    def space(self) -> Space:
-        """The distances."""
-        return self._space
-
-    @property
-    def root(self) -> str | None:
-        """The concept that all others are below; None for a matrix."""
-        return self._space.root
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Id of each concept."""
-        return self._space.names
-
-    def __len__(self) -> int:
-        """Count the concepts."""
-        return len(self.names)
-
     def place(self, column: Column) -> NDArray[np.uint32]:
         """Find the concepts of a column's categories."""
+        holder = self.space.taxonomy if isinstance(self.space, ConceptSpace) else self.space.given
         try:
-            return self.semantics.concepts(column.categories, column.counts.tolist(), column.name)
+            return holder.concepts(column.categories, column.counts.tolist(), column.name)
         except UnknownConceptError as error:
-            below = f" below {self.root!r}" if self.root else ""
-            message = f"{error} Noise was fitted to the {len(self):,} concepts{below}"
-            raise type(error)(message) from None
+            below = f" below {self.space.root!r}" if self.space.root else ""
+            raise type(error)(f"{error} Noise was fitted to the {len(self):,} concepts{below}") from None
+
+    def attribute(self, name: Any, column: Column, progress: Progress) -> Attribute:
+        """Place a column in this domain."""
+        return Attribute(name, column, self.meaning, self.space, self.place(column), progress)
+
+    def replaced(self, before: Attribute, concepts: NDArray[np.uint32]) -> Attribute:
+        """Return the attribute whose records have these concepts."""
+        present, codes = placed(concepts, len(self))
+        column = Column(codes, tuple(self.spellings[place] for place in present.tolist()), before.column.name)
+        return Attribute(before.name, column, self.meaning, self.space, present, before.progress)
 
     @property
     def arguments(self) -> tuple[Any, str, NDArray[np.float64] | None]:
         """What the compiled core needs to measure here: the concepts, the measure and its information content."""
-        if isinstance(self.semantics, Taxonomy):
-            return self.semantics.graph, self.measure.name, self._space.content
-        return self.semantics.matrix, self.measure.name, None
+        if isinstance(self.space, ConceptSpace):
+            return self.space.taxonomy.graph, self.measure.name, self.space.content
+        return self.space.given.matrix, self.measure.name, None
+
+
+def check_meaning(name: object, meaning: Meaning, by_distance: bool) -> None:
+    """Refuse meanings that noise cannot be drawn over."""
+    if not isinstance(meaning, Taxonomy | DistanceMatrix):
+        raise ParameterError(
+            f"noise replaces values by concepts of a taxonomy or labels of a matrix; {meaning.noun} has none",
+            column=name,
+        )
+    if by_distance and isinstance(meaning, DistanceMatrix) and meaning.matrix.max() > 1:
+        raise ParameterError(
+            f"distances up to {meaning.matrix.max():g}; errors are shares of the largest distance",
+            column=name,
+            remedy="divide the matrix by its maximum",
+        )
 
 
 def require_text(column: Column) -> None:
@@ -107,26 +119,7 @@ def require_text(column: Column) -> None:
     other = next((value for value in column.categories if not isinstance(value, str)), None)
     if other is not None:
         raise DataError(
-            f"column {column.name!r} holds values such as {other!r} of type {type(other).__name__}, but noise writes "
-            "concepts by name; turn the column into text first"
+            f"holds values such as {other!r} of type {type(other).__name__}, but noise writes concepts by name",
+            column=column.name,
+            remedy="turn the column into text first",
         )
-
-
-def require_shares(name: object, semantics: Semantics) -> None:
-    """Refuse a matrix of distances that errors, which are shares of the largest distance, cannot be compared with."""
-    if isinstance(semantics, DistanceMatrix) and semantics.matrix.max() > 1:
-        raise ParameterError(
-            f"column {name!r}: distances up to {semantics.matrix.max():g}; errors are shares of the largest distance, "
-            "so divide the matrix by its maximum"
-        )
-
-
-def written(concepts: NDArray[np.uint32], names: Sequence[str], name: str | None) -> tuple[Column, NDArray[np.uint32]]:
-    """Code concepts as values, and give the places of these."""
-    known = concepts != MISSING
-    present = np.flatnonzero(np.bincount(concepts[known], minlength=len(names)))
-    number = np.full(len(names), MISSING, dtype=np.uint32)
-    number[present] = np.arange(len(present), dtype=np.uint32)
-    codes = np.full(len(concepts), MISSING, dtype=np.uint32)
-    codes[known] = number[concepts[known]]
-    return Column(codes, tuple(names[place] for place in present.tolist()), name), present.astype(np.uint32)

@@ -11,14 +11,9 @@ from nominym import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from nominym.noise.request import Law
-
-# Streams of random numbers, one range for each purpose.
-_NORMAL, _SPREAD = 0, 1_000
-
 
 def nearest_covariance(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Give the positive semi-definite matrix nearest to a symmetric one, and how far it is (Frobenius norm).
+    """Return the positive semi-definite matrix nearest to a symmetric one, and how far it is (Frobenius norm).
 
     Distance covariances over distances that are not Euclidean need not be a covariance of anything.
 
@@ -36,7 +31,7 @@ def nearest_covariance(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64]
 
 
 def draw(
-    records: int, covariance: NDArray[np.float64], law: Law, together: bool, seed: int | None
+    records: int, covariance: NDArray[np.float64], law: str, together: bool, seed: int | None
 ) -> list[NDArray[np.float64]]:
     """Draw errors for each column; their covariance over records is the given one.
 
@@ -46,7 +41,7 @@ def draw(
     values, vectors = np.linalg.eigh(covariance)
     factors = vectors * np.sqrt(np.maximum(values, 0.0))
     columns = len(covariance)
-    normal = [_core.draw_normal(records, seed, _NORMAL + j) for j in range(columns)]
+    normal = [_core.draw_normal(records, seed, column) for column in range(columns)]
     errors = []
     for i in range(columns):
         error = np.zeros(records)
@@ -54,7 +49,7 @@ def draw(
             if factors[i, j]:
                 error += factors[i, j] * normal[j]
         if law == "laplace":
-            uniform = _core.draw_uniform(records, seed, _SPREAD + (0 if together else i))
+            uniform = _core.draw_spread(records, seed, 0 if together else i)
             error *= np.sqrt(-np.log1p(-uniform))
         errors.append(error)
     return errors

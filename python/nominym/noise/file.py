@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -13,47 +14,41 @@ import numpy as np
 
 from nominym.atomic import draft_of
 from nominym.error import FormatError, NominymError, ParameterError
+from nominym.meaning import ConceptSpace, DistanceMatrix, Measure, as_measure, read_taxonomy
 from nominym.noise.domain import Domain
-from nominym.noise.request import Request
-from nominym.taxonomy import read_taxonomy
-from nominym.taxonomy.matrix import DistanceMatrix
-from nominym.taxonomy.measure import Measure
-from nominym.taxonomy.taxonomy import Taxonomy
+from nominym.noise.method import Noise
+from nominym.table import Column
 
 if TYPE_CHECKING:
     import os
 
+    from numpy.typing import NDArray
+
     from nominym.noise.model import NoiseModel
 
 NAME = "nominym-noise"
-VERSION = 1
+VERSION = 2
+
+# Options of the method that a model needs; figures for the owner are asked for anew.
+_SAVED = ("alpha", "correlated", "reference", "law", "method", "epsilon")
 
 
 def save(model: NoiseModel, path: str | os.PathLike[str]) -> None:
     """Write a model; the file gets its name only when it is complete."""
     unnamed = [name for name in model.domains if not isinstance(name, str)]
     if unnamed:
-        raise ParameterError(f"column {unnamed[0]!r}: only columns with names of text can be saved; rename it")
-    request = model.request
+        raise ParameterError("only columns with names of text can be saved; rename it", column=unnamed[0])
+    method, measure = model.method, as_measure(model.method.measure)
     # Columns of a pair share their domain, also in the file.
     shared = list({id(domain): domain for domain in model.domains.values()}.values())
     head: dict[str, Any] = {
         "format": NAME,
         "version": VERSION,
-        "request": {
-            "method": request.method,
-            "alpha": request.alpha,
-            "epsilon": request.epsilon,
-            "correlated": request.correlated,
-            "reference": request.reference,
-            "law": request.law,
-        },
+        "method": {name: value for name, value in method.params().items() if name in _SAVED},
         # Counts of use are kept as the information content that they give.
-        "measure": {"name": request.measure.name, "ic": _known_content(request.measure), "k": request.measure.k},
+        "measure": {"name": measure.name, "ic": measure.ic if isinstance(measure.ic, str) else "seco", "k": measure.k},
         "columns": {name: _place(shared, domain) for name, domain in model.domains.items()},
-        "domains": [
-            {"labels": d.names} if isinstance(d.semantics, DistanceMatrix) else {"by_label": d.by_label} for d in shared
-        ],
+        "domains": [{"labels": d.names} if d.taxonomy is None else {"by_label": d.by_label} for d in shared],
         "means": {name: model.domains[name].names[mean] for name, mean in model.means.items()},
         "samples": {
             name: {model.domains[name].names[p]: int(n) for p, n in zip(*sample, strict=True)}
@@ -70,14 +65,15 @@ def save(model: NoiseModel, path: str | os.PathLike[str]) -> None:
     ):
         file.writestr("model.json", json.dumps(head, ensure_ascii=False, indent=1))
         for i, domain in enumerate(shared):
-            if isinstance(domain.semantics, Taxonomy):
+            graph, _, content = domain.arguments
+            if domain.taxonomy is not None:
                 part = Path(folder, f"domain-{i}.parquet")
-                domain.semantics.save(part)
+                domain.taxonomy.save(part)
                 file.write(part, part.name)
             else:
-                file.writestr(f"domain-{i}.npy", _to_bytes(domain.semantics.matrix))
-            if domain.space.content is not None:
-                file.writestr(f"content-{i}.npy", _to_bytes(domain.space.content))
+                file.writestr(f"domain-{i}.npy", _to_bytes(graph))
+            if content is not None:
+                file.writestr(f"content-{i}.npy", _to_bytes(content))
 
 
 def load(path: str | os.PathLike[str]) -> NoiseModel:
@@ -93,20 +89,24 @@ def load(path: str | os.PathLike[str]) -> NoiseModel:
             shared = [_domain(file, i, known, measure) for i, known in enumerate(head["domains"])]
         domains = {name: shared[i] for name, i in head["columns"].items()}
         return NoiseModel(
-            Request(measure=measure, **head["request"]),
+            Noise(measure=measure, **head["method"]),
             domains,
             {
-                name: (domains[name].semantics.concepts(list(known)), np.array(list(known.values()), dtype=np.uint64))
+                name: (_places(domains[name], list(known)), np.array(list(known.values()), dtype=np.uint64))
                 for name, known in head["samples"].items()
             },
-            {name: int(domains[name].semantics.concepts([mean])[0]) for name, mean in head["means"].items()},
+            {name: int(_places(domains[name], [mean])[0]) for name, mean in head["means"].items()},
             None if head["covariance"] is None else np.array(head["covariance"]),
             head["repaired"],
             head["partners"],
         )
     except FormatError:
         raise
-    except (zipfile.BadZipFile, json.JSONDecodeError, KeyError, TypeError, ValueError, NominymError) as error:
+    # Damage shows as whatever the part that meets it raises.
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, ArithmeticError, AttributeError,
+            LookupError, TypeError, ValueError, RuntimeError, NominymError) as error:  # fmt: skip
+        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+            raise
         raise FormatError(f"{path}: not a noise model that this version can read ({error})") from None
 
 
@@ -117,13 +117,13 @@ def _domain(file: zipfile.ZipFile, i: int, known: dict[str, Any], measure: Measu
     with TemporaryDirectory() as folder:
         taxonomy = read_taxonomy(file.extract(f"domain-{i}.parquet", folder))
     domain = Domain(taxonomy, [], measure, taxonomy.root, known["by_label"])
-    if f"content-{i}.npy" in file.namelist():
+    if f"content-{i}.npy" in file.namelist() and isinstance(domain.space, ConceptSpace):
         domain.space.content = _from_bytes(file.read(f"content-{i}.npy"))
     return domain
 
 
-def _known_content(measure: Measure) -> str:
-    return measure.ic if isinstance(measure.ic, str) else "seco"
+def _places(domain: Domain, names: list[str]) -> NDArray[np.uint32]:
+    return domain.place(Column(np.arange(len(names), dtype=np.uint32), tuple(names)))
 
 
 def _place(shared: list[Domain], domain: Domain) -> int:

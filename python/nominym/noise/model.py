@@ -1,8 +1,9 @@
-"""Semantic noise addition (Rodríguez-García 2017, chapter 6), its baselines, and the exponential mechanism."""
+"""Semantic noise fitted to a sample (Rodríguez-García 2017, chapter 6), its baselines, the exponential mechanism."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -11,30 +12,21 @@ import numpy as np
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
 from nominym.error import ParameterError
-from nominym.frame import MISSING, Column, Missing, Table, by_name, check_missing
-from nominym.noise import achieved, errors
-from nominym.noise.achieved import Before
-from nominym.noise.domain import Domain, require_shares, require_text, written
-from nominym.noise.request import Law, Method, Reference, Request
-from nominym.result import Result
+from nominym.meaning import DistanceMatrix, Meaning, as_measure, check_meanings
+from nominym.method import made_with
+from nominym.noise import errors
+from nominym.noise.domain import Domain, check_meaning, require_text
+from nominym.result import Result, Secret
 from nominym.rng import check_seed
-from nominym.stats.semantic import correlation, covariances
-from nominym.taxonomy.matrix import DistanceMatrix
-from nominym.taxonomy.measure import as_measure
-from nominym.taxonomy.taxonomy import Taxonomy
+from nominym.stats import correlation, correlation_changes, covariances
+from nominym.table import MISSING, Attribute, Change, Column, Comparison, Table, check_roots
 
 if TYPE_CHECKING:
     import os
 
     from numpy.typing import NDArray
 
-    from nominym.taxonomy.measure import Measure
-    from nominym.taxonomy.space import Semantics
-
-Pairs = Sequence[tuple[Any, Any]]
-
-# Streams of random numbers for the choice among concepts, one range for each column.
-_CHOICE, _RANGE = 10_000, 1_000
+    from nominym.noise.method import Noise
 
 
 class NoiseModel:
@@ -51,7 +43,7 @@ class NoiseModel:
 
     def __init__(
         self,
-        request: Request,
+        method: Noise,
         domains: Mapping[Any, Domain],
         samples: Mapping[Any, tuple[NDArray[np.uint32], NDArray[np.uint64]]],
         means: Mapping[Any, int],
@@ -60,9 +52,9 @@ class NoiseModel:
         partners: Mapping[Any, Any],
     ) -> None:
         """Hold what was fitted; ``NoiseModel.fit`` and ``NoiseModel.load`` make models."""
-        self.request = request
-        """What was asked."""
-        self.domains = dict(domains)
+        self.method = method
+        """The method that was fitted."""
+        self.domains: dict[Any, Domain] = dict(domains)
         """Concepts that may replace values, by column."""
         self.samples = dict(samples)
         """For the baselines: the concepts of the sample's categories, and how frequent they are."""
@@ -79,52 +71,40 @@ class NoiseModel:
     def fit(
         cls,
         frame: Any,
-        taxonomies: Mapping[Any, Semantics],
+        meanings: Mapping[Any, Meaning],
         alpha: float | None = None,
         *,
-        correlated: bool = True,
-        reference: Reference = "mean",
-        domain: Mapping[Any, object] | None = None,
-        pairs: Pairs | None = None,
-        law: Law = "normal",
-        method: Method = "semantic",
-        epsilon: float | None = None,
-        measure: str | Measure = "wu-palmer",
-        missing: Missing = "keep",
         progress: Progress = None,
+        **options: Any,
     ) -> NoiseModel:
-        """Find domains, references and the covariance of errors from a sample; arguments as for ``add_noise``."""
-        request = Request(method, alpha, epsilon, correlated, reference, law, as_measure(measure))
-        table = _checked(frame, taxonomies, request, domain, missing, progress)
-        columns = _coded(table, taxonomies, missing)
-        return cls._fit(columns, taxonomies, request, dict(domain or {}), pairs, progress)
+        """Find domains, references and the covariance of errors from a sample; options are those of ``add_noise``."""
+        from nominym.noise.method import Noise
+
+        check_progress(progress)
+        return cls.fit_table(Noise(alpha, **options), Table(frame), meanings, progress)
 
     @classmethod
-    def _fit(
-        cls,
-        columns: Mapping[Any, Column],
-        taxonomies: Mapping[Any, Semantics],
-        request: Request,
-        given: Mapping[Any, object],
-        pairs: Pairs | None,
-        progress: Progress,
-    ) -> NoiseModel:
-        partners = _partners(columns, taxonomies, pairs, request, progress)
-        domains = _domains(columns, taxonomies, given, partners, request)
-        places = {name: domains[name].place(column) for name, column in columns.items()}
+    def fit_table(cls, method: Noise, table: Table, meanings: Mapping[Any, Meaning], progress: Progress) -> NoiseModel:
+        """Fit a method to a table that is coded already, or will be."""
+        given = check_meanings(meanings)
+        for name, meaning in given.items():
+            check_meaning(name, meaning, method.by_distance)
+        roots = check_roots(method.roots, given)
+        columns = _coded(table, given, method.missing)
+        partners = _partners(columns, given, method, progress)
+        domains = _domains(columns, given, roots, partners, method)
+        fitted = {name: domains[name].attribute(name, column, progress) for name, column in columns.items()}
         means, covariance, repaired, samples = {}, None, 0.0, {}
-        if request.method in ("naive", "probabilistic"):
-            samples = {name: (places[name], column.counts) for name, column in columns.items()}
-        if request.method == "semantic":
-            if request.reference == "mean" or not request.correlated:
-                means = {n: domains[n].space.mean(places[n], c.counts, progress) for n, c in columns.items()}
-            if request.correlated:
-                distances = [domains[name].space.matrix(places[name], progress) for name in columns]
-                codes = [column.codes for column in columns.values()]
-                covariance, repaired = errors.nearest_covariance(covariances(codes, distances, progress))
+        if method.method in ("naive", "probabilistic"):
+            samples = {name: (attribute.places, attribute.column.counts) for name, attribute in fitted.items()}
+        if method.method == "semantic":
+            if method.reference == "mean" or not method.correlated:
+                means = {name: attribute.mean for name, attribute in fitted.items()}
+            if method.correlated:
+                covariance, repaired = errors.nearest_covariance(covariances(list(fitted.values()), progress))
             else:
-                covariance = np.diag([_variance(domains[n], places[n], c.counts, means[n]) for n, c in columns.items()])
-        return cls(request, domains, samples, means, covariance, repaired, partners)
+                covariance = np.diag([attribute.variance for attribute in fitted.values()])
+        return cls(method, domains, samples, means, covariance, repaired, partners)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -132,126 +112,114 @@ class NoiseModel:
         pairs = {"pairs": sorted({tuple(sorted((x, y), key=str)) for x, y in self.partners.items()}, key=str)}
         return {
             "columns": list(self.domains),
-            **self.request.params(),
+            **self.method.params(),
             **(pairs if self.partners else {}),
-            "domain": {name: domain.root for name, domain in self.domains.items()},
-            "version": _core.__version__,
+            "roots": {name: domain.space.root for name, domain in self.domains.items()},
         }
 
-    def transform(
-        self,
-        frame: Any,
-        *,
-        correlations: bool = False,
-        moments: bool = True,
-        seed: int | None = None,
-        missing: Missing = "keep",
-        progress: Progress = None,
-    ) -> Result:
+    def transform(self, frame: Any, *, seed: int | None = None, progress: Progress = None) -> Result:
         """Add noise to a table with the fitted columns; values outside the fitted domain are refused."""
-        check_missing(missing)
         check_progress(progress)
         check_seed(seed)
-        table = Table(frame)
-        table.check_lengths()
-        columns = _coded(table, self.domains, missing)
-        return self._mask(table, columns, correlations, moments, seed, missing, progress)
+        return self.mask(Table(frame), [], seed, progress)
 
-    def _mask(
-        self,
-        table: Table,
-        columns: Mapping[Any, Column],
-        correlations: bool,
-        moments: bool,
-        seed: int | None,
-        missing: Missing,
-        progress: Progress,
-    ) -> Result:
-        before: dict[Any, Before] = {}
-        for name, domain in self.domains.items():
-            before[name] = Before(domain, columns[name], domain.place(columns[name]))
-        records = len(next(iter(before.values())).column)
+    def mask(self, table: Table, notes: list[str], seed: int | None, progress: Progress) -> Result:
+        """Add noise to a table that is coded already, or will be."""
+        method, records = self.method, len(table)
+        columns = _coded(table, self.domains, method.missing)
+        before = {name: domain.attribute(name, columns[name], progress) for name, domain in self.domains.items()}
         drawn = self._drawn(records, seed)
-        after: dict[Any, tuple[Column, NDArray[np.uint32]]] = {}
-        attributes = {}
+        changes: dict[Any, Change] = {}
+        drawn_by: dict[Any, dict[str, Any]] = {}
         for i, (name, old) in enumerate(before.items()):
             with reporter(progress, "noise") as report:
-                concepts, told = self._replaced(name, before, drawn[i], seed, _CHOICE + _RANGE * i, report)
-            after[name] = written(concepts, old.domain.spellings, old.column.name)
-            attributes[name] = told | achieved.of_column(old, *after[name])
-            if moments and attributes[name]["missing"] < records:
-                figures = achieved.of_moments(old, *after[name], progress)
-                if self.request.alpha is not None:
-                    figures["variance_expected"] = (1 + self.request.alpha) * figures["variance_before"]
-                attributes[name] |= figures
-        summary: dict[str, Any] = {"records": records, "attributes": attributes}
-        if self.request.method == "semantic":
+                concepts, drawn_by[name] = self._replaced(name, before, drawn[i], seed, i, report)
+            changes[name] = Change(old, self.domains[name].replaced(old, concepts))
+        masked = table.replaced({name: change.after.column for name, change in changes.items()})
+        public = {
+            name: {
+                "categories": old.size,
+                "missing": old.column.missing,
+                "root": old.root,
+                "domain": len(self.domains[name]),
+            }
+            for name, old in before.items()
+        }
+        summary: dict[str, Any] = {"records": records, "attributes": public, "notes": [*notes, *self._notes()]}
+        if method.method == "semantic":
             summary["covariance_repaired"] = self.repaired
-        if correlations:
-            summary["correlations"] = achieved.of_correlations(before, after, progress)
-        params = {**self.params, "missing": missing, **({} if seed is None else {"seed": int(seed)})}
-        data = table.replace({name: column for name, (column, _) in after.items()}, occurring=True)
-        return Result(data, params, summary)
+
+        def measure() -> dict[str, Any]:
+            realised = {
+                name: {
+                    **public[name],
+                    **drawn_by[name],
+                    "rmse": change.rmse,
+                    "unchanged": change.unchanged,
+                    **(_moments(change, method.alpha) if method.moments and change.records else {}),
+                }
+                for name, change in changes.items()
+            }
+            correlated = {"correlations": correlation_changes(changes, progress)} if method.correlations else {}
+            return {**summary, "attributes": realised, **correlated}
+
+        owners = Secret(measure, Comparison(table, masked, changes), None if seed is None else operator.index(seed))
+        return Result(masked.data, method, {**self.params, **made_with(seed)}, summary, owners)
+
+    def _notes(self) -> list[str]:
+        if self.method.method == "exponential":
+            return [
+                f"each masked value by itself is protected by local differential privacy with ε = "
+                f"{self.method.epsilon:g}; a record spends that once for each of its {len(self.domains)} masked values"
+            ]
+        return ["noise gives no guarantee; the measured risk of this release is for its owner"]
 
     def _drawn(self, records: int, seed: int | None) -> list[NDArray[np.float64] | None]:
-        request = self.request
-        if self.errors is None or request.alpha is None:
+        method = self.method
+        if self.errors is None or method.alpha is None:
             return [None] * len(self.domains)
-        return [*errors.draw(records, request.alpha * self.errors, request.law, request.correlated, seed)]
+        return [*errors.draw(records, method.alpha * self.errors, method.law, method.correlated, seed)]
 
     def _replaced(
         self,
         name: Any,
-        before: Mapping[Any, Before],
+        before: Mapping[Any, Attribute],
         error: NDArray[np.float64] | None,
         seed: int | None,
-        stream: int,
+        number: int,
         report: Any,
     ) -> tuple[NDArray[np.uint32], dict[str, Any]]:
-        old = before[name]
-        column, domain = old.column, old.domain
+        old, domain = before[name], self.domains[name]
+        codes = old.column.codes
+        graph, measure, content = domain.arguments
         if error is not None:
-            known = column.codes != MISSING
-            graph, measure, content = domain.arguments
+            known = codes != MISSING
             concepts, short, undirected = _core.shift_values(
-                graph,
-                old.places,
-                column.codes,
-                error,
-                self._towards(name, before),
-                measure,
-                content,
-                seed,
-                stream,
-                report,
+                graph, old.places, codes, error, self._reference(name, before), measure, content, seed, number, report
             )
             count = max(int(known.sum()), 1)
             target = float(np.sqrt(np.mean(error[known] ** 2))) if known.any() else 0.0
             return concepts, {"target_rmse": target, "truncated": short / count, "undirected": undirected / count}
-        if self.request.epsilon is not None:
-            graph, measure, content = domain.arguments
-            found = _core.draw_values(
-                graph, old.places, column.codes, self.request.epsilon, measure, content, seed, stream, report
-            )
-            return found, {}
+        if self.method.epsilon is not None:
+            epsilon = self.method.epsilon
+            return _core.draw_values(graph, old.places, codes, epsilon, measure, content, seed, number, report), {}
         places, counts = self.samples[name]
-        weights = counts if self.request.method == "probabilistic" else np.ones_like(counts)
-        sums = np.cumsum(weights)
-        uniform = _core.draw_uniform(len(column), seed, stream)
+        sums = np.cumsum(counts if self.method.method == "probabilistic" else np.ones_like(counts))
+        uniform = _core.draw_uniform(len(codes), seed, number)
         chosen = places[np.searchsorted(sums, uniform * int(sums[-1]), side="right")]
-        return np.where(column.codes == MISSING, MISSING, chosen), {}
+        return np.where(codes == MISSING, MISSING, chosen), {}
 
-    def _towards(self, name: Any, before: Mapping[Any, Before]) -> int | NDArray[np.uint32]:
-        """Give the concept, or the concept of each record, that errors push away from."""
-        if self.request.reference == "mean":
+    def _reference(self, name: Any, before: Mapping[Any, Attribute]) -> int | NDArray[np.uint32]:
+        """Return the concept, or the concept of each record, that errors push away from."""
+        if self.method.reference == "mean":
             return self.means[name]
-        if self.request.reference == "root":
-            semantics = self.domains[name].semantics
-            assert isinstance(semantics, Taxonomy)
-            return semantics.graph.root
+        if self.method.reference == "root":
+            taxonomy = self.domains[name].taxonomy
+            assert taxonomy is not None
+            return taxonomy.graph.root
         other = before[self.partners[name]]
         places = np.append(other.places, MISSING)
-        each: NDArray[np.uint32] = places[np.minimum(other.column.codes, np.uint32(len(other.places)))]
+        each: NDArray[np.uint32] = places[np.minimum(other.column.codes, np.uint32(other.size))]
         return each
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -268,178 +236,75 @@ class NoiseModel:
         return file.load(path)
 
     def __repr__(self) -> str:
-        """Say what the model is for."""
-        columns = ", ".join(map(str, self.domains))
-        shown = ", ".join(f"{name}={value!r}" for name, value in self.request.params().items())
-        return f"<NoiseModel of {columns}: {shown}>"
+        """Name the columns and the method."""
+        return f"<NoiseModel of {', '.join(map(str, self.domains))}: {self.method!r}>"
 
 
-def add_noise(
-    frame: Any,
-    taxonomies: Mapping[Any, Semantics],
-    alpha: float | None = None,
-    *,
-    correlated: bool = True,
-    reference: Reference = "mean",
-    domain: Mapping[Any, object] | None = None,
-    pairs: Pairs | None = None,
-    law: Law = "normal",
-    method: Method = "semantic",
-    epsilon: float | None = None,
-    measure: str | Measure = "wu-palmer",
-    correlations: bool = False,
-    moments: bool = True,
-    seed: int | None = None,
-    missing: Missing = "keep",
-    progress: Progress = None,
-) -> Result:
-    """Replace values by concepts as far away as a drawn error says.
-
-    >>> import nominym as nym
-    >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
-    >>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
-    >>> res = nym.add_noise(frame, masked, alpha=0.3, seed=1)
-    >>> figures = res.summary["attributes"]["diagnosis"]
-    >>> figures["rmse"] >= figures["target_rmse"]
-    True
-
-    Parameters
-    ----------
-    frame
-        A pandas or polars frame, an Arrow table or a mapping of columns. It is not changed.
-    taxonomies
-        Which columns to mask, and what their values mean: a ``Taxonomy`` or a ``DistanceMatrix`` by column name.
-    alpha
-        How much noise: the variance of errors is ``alpha`` times that of the column.
-    correlated
-        Errors of a record go together as its columns do (covariance of distances), or are independent.
-    reference
-        What a positive error moves away from, and a negative one towards: "mean" (SNA-1, keeps the semantic mean),
-        "pair" (SNA-2, the value of another column in the same record, keeps their correlation; same taxonomy), "root"
-        (SNA-3).
-    domain
-        By column, the concept below which replacements are looked for; by default the least common subsumer of the
-        column.
-    pairs
-        For "pair", disjoint pairs of columns; by default those with the highest distance correlation.
-    law
-        "normal", or "laplace" with the same variance.
-    method
-        "semantic"; "exponential": each concept with a chance in proportion to exp(−epsilon·distance/2); or the
-        baselines "naive" (any category of the column) and "probabilistic" (as frequent as it is).
-    epsilon
-        For "exponential", what is spent on each value. See docs/noise.md for what that does and does not promise.
-    measure
-        A distance within [0, 1].
-    correlations
-        Also compare the distance correlations of all pairs of columns before and after.
-    moments
-        Compare semantic means and variances; O(categories × concepts), which for large domains is most of the work.
-    seed, missing, progress
-        As everywhere: a seed is for studies; "keep" leaves missing cells as they are; ``True`` shows a bar.
-
-    Returns
-    -------
-    Result
-        ``data``, ``params`` and ``summary``. For each column, ``summary["attributes"]`` has ``target_rmse`` (of the
-        errors drawn) and ``rmse``, the share ``truncated`` (nothing was as far away), the share ``undirected`` (nothing
-        lay in the direction of the error), ``unchanged``, means and variances before and after;
-        ``covariance_repaired`` is how far the covariance of distances was from one that errors can have, 0 as a rule.
-
-    Rodríguez-García (2017), Semantic perturbative privacy-preserving methods for nominal data, chapter 6.
-    """
-    check_seed(seed)
-    request = Request(method, alpha, epsilon, correlated, reference, law, as_measure(measure))
-    table = _checked(frame, taxonomies, request, domain, missing, progress)
-    columns = _coded(table, taxonomies, missing)
-    model = NoiseModel._fit(columns, taxonomies, request, dict(domain or {}), pairs, progress)
-    return model._mask(table, columns, correlations, moments, seed, missing, progress)
+def _moments(change: Change, alpha: float | None) -> dict[str, Any]:
+    """Compare mean and variance before and after."""
+    space, sides = change.space, (change.before, change.after)
+    first, second = (np.array([side.mean], dtype=np.uint32) for side in sides)
+    found = {
+        "mean_before": space.name(change.before.mean),
+        "mean_after": space.name(change.after.mean),
+        "mean_distance": float(space.pairs(first, second)[0]),
+        "variance_before": change.before.variance,
+        "variance_after": change.after.variance,
+    }
+    return found if alpha is None else {**found, "variance_expected": (1 + alpha) * change.before.variance}
 
 
-def _checked(
-    frame: Any,
-    taxonomies: Mapping[Any, Any],
-    request: Request,
-    domain: Mapping[Any, object] | None,
-    missing: Missing,
-    progress: Progress,
-) -> Table:
-    check_missing(missing)
-    check_progress(progress)
-    table = Table(frame)
-    if not isinstance(taxonomies, Mapping) or not taxonomies:
-        raise ParameterError(
-            "taxonomies: a mapping from column names to taxonomies is needed, with one column at least"
-        )
-    for name, semantics in taxonomies.items():
-        if not isinstance(semantics, Taxonomy | DistanceMatrix):
-            raise ParameterError(
-                f"column {name!r}: a Taxonomy or a DistanceMatrix is needed, not {type(semantics).__name__}"
-            )
-        if request.by_distance:
-            require_shares(name, semantics)
-    if domain is not None and not isinstance(domain, Mapping):
-        raise ParameterError(f"domain: a mapping from column names to concepts is needed, not {type(domain).__name__}")
-    unknown = [name for name in domain or {} if name not in taxonomies]
-    if unknown:
-        raise ParameterError(
-            f"domain: {unknown[0]!r} is not among the columns to mask: {', '.join(map(str, taxonomies))}"
-        )
-    table.check_lengths()
-    return table
-
-
-def _coded(table: Table, names: Iterable[Any], missing: Missing) -> dict[Any, Column]:
-    """Code columns; categories are numbered by name, so that a seed means the same whatever holds the table."""
-    columns = {name: by_name(table.code(name, missing)) for name in names}
+def _coded(table: Table, names: Mapping[Any, Any], missing: Any) -> dict[Any, Column]:
+    columns = {name: table.column(name) for name in names}
     for column in columns.values():
+        column.check_missing(missing)
         require_text(column)
     return columns
 
 
 def _partners(
-    columns: Mapping[Any, Column],
-    taxonomies: Mapping[Any, Semantics],
-    pairs: Pairs | None,
-    request: Request,
-    progress: Progress,
+    columns: Mapping[Any, Column], meanings: Mapping[Any, Meaning], method: Noise, progress: Progress
 ) -> dict[Any, Any]:
     """Find for each column the one it goes with."""
-    wanted = request.method == "semantic" and request.reference == "pair"
-    if not wanted:
-        if pairs is not None:
-            raise ParameterError("pairs= has a meaning with reference='pair' only")
+    if method.method != "semantic" or method.reference != "pair":
         return {}
-    chosen = _chosen(columns, taxonomies, request, progress) if pairs is None else list(pairs)
     partners: dict[Any, Any] = {}
-    for pair in chosen:
+    for pair in _strongest(columns, meanings, method, progress) if method.pairs is None else method.pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2 or any(name not in columns for name in pair):
-            raise ParameterError(f"pairs: {pair!r} is not two of the columns to mask: {', '.join(map(str, columns))}")
+            raise ParameterError(
+                f"{pair!r} is not two of the columns to mask: {', '.join(map(str, columns))}", parameter="pairs"
+            )
         x, y = pair
         if x == y or x in partners or y in partners:
-            raise ParameterError(f"pairs: {x!r} and {y!r}: each column belongs to one pair, with another column")
-        if taxonomies[x] is not taxonomies[y]:
-            raise ParameterError(f"pairs: {x!r} and {y!r} have different taxonomies; use reference='mean' or 'root'")
+            raise ParameterError(
+                f"{x!r} and {y!r}: each column belongs to one pair, with another column", parameter="pairs"
+            )
+        if meanings[x] is not meanings[y]:
+            raise ParameterError(
+                f"{x!r} and {y!r} have different taxonomies; use reference='mean' or 'root'", parameter="pairs"
+            )
         partners[x], partners[y] = y, x
     alone = [name for name in columns if name not in partners]
     if alone:
         raise ParameterError(
-            f"reference='pair': column {alone[0]!r} has no partner with the same taxonomy; use reference='mean' or "
-            "'root', or leave the column out"
+            f"column {alone[0]!r} has no partner with the same taxonomy",
+            parameter="reference",
+            value="pair",
+            remedy="use 'mean' or 'root', or leave the column out",
         )
     return partners
 
 
-def _chosen(
-    columns: Mapping[Any, Column], taxonomies: Mapping[Any, Semantics], request: Request, progress: Progress
+def _strongest(
+    columns: Mapping[Any, Column], meanings: Mapping[Any, Meaning], method: Noise, progress: Progress
 ) -> list[tuple[Any, Any]]:
     """Pair columns with the same taxonomy, those with the highest distance correlation first."""
-    alike = [pair for pair in combinations(columns, 2) if taxonomies[pair[0]] is taxonomies[pair[1]]]
+    alike = [pair for pair in combinations(columns, 2) if meanings[pair[0]] is meanings[pair[1]]]
     strength = {}
     for x, y in alike:
-        domain = Domain(taxonomies[x], [columns[x], columns[y]], request.measure, None)
-        a, b = (domain.space.matrix(domain.place(columns[name]), progress) for name in (x, y))
-        strength[x, y] = correlation(columns[x].codes, columns[y].codes, a, b, progress)
+        domain = Domain(meanings[x], [columns[x], columns[y]], as_measure(method.measure), None)
+        first, second = (domain.attribute(name, columns[name], progress) for name in (x, y))
+        strength[x, y] = correlation(first, second, progress)
     chosen: list[tuple[Any, Any]] = []
     for pair in sorted(alike, key=lambda pair: -strength[pair]):
         if not any(name in taken for taken in chosen for name in pair):
@@ -449,34 +314,25 @@ def _chosen(
 
 def _domains(
     columns: Mapping[Any, Column],
-    taxonomies: Mapping[Any, Semantics],
-    given: Mapping[Any, object],
+    meanings: Mapping[Any, Meaning],
+    roots: Mapping[Any, object],
     partners: Mapping[Any, Any],
-    request: Request,
+    method: Noise,
 ) -> dict[Any, Domain]:
     """Find the domain of each column; columns of a pair share one."""
     domains: dict[Any, Domain] = {}
     for name, column in columns.items():
-        if (
-            request.method == "semantic"
-            and request.reference == "root"
-            and isinstance(taxonomies[name], DistanceMatrix)
-        ):
-            raise ParameterError(f"column {name!r}: a distance matrix has no root; use reference='mean' or 'pair'")
+        if method.method == "semantic" and method.reference == "root" and isinstance(meanings[name], DistanceMatrix):
+            raise ParameterError("a distance matrix has no root; use reference='mean' or 'pair'", column=name)
         other = partners.get(name)
         if other in domains:
             domains[name] = domains[other]
             continue
         together = [column] if other is None else [column, columns[other]]
-        roots = {given[x] for x in (name, other) if x in given}
-        if len(roots) > 1:
+        tops = {roots[x] for x in (name, other) if x in roots}
+        if len(tops) > 1:
             raise ParameterError(
-                f"domain: {name!r} and {other!r} are a pair and share one domain; give one concept for both"
+                f"{name!r} and {other!r} are a pair and share one domain; give one concept for both", parameter="roots"
             )
-        domains[name] = Domain(taxonomies[name], together, request.measure, next(iter(roots), None))
+        domains[name] = Domain(meanings[name], together, as_measure(method.measure), next(iter(tops), None))
     return domains
-
-
-def _variance(domain: Domain, places: NDArray[np.uint32], counts: NDArray[np.uint64], mean: int) -> float:
-    squares = domain.space.pairs(places, np.full_like(places, mean)) ** 2
-    return float((counts * squares).sum() / counts.sum())

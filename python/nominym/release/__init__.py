@@ -1,8 +1,11 @@
-"""The files of a release: tables in and out, the manifest beside them, the owner's key.
+"""Releases: the pipeline from records to files, what stands beside them, and reading them again.
 
-``read_table`` and ``write_table`` hold codes, not texts, and write all or nothing (``table``, ``delimited``,
-``parquet``). ``publish`` writes a release with its ``Manifest`` and, for the owner, the key to the order of its rows;
-``Roles`` says which columns are dropped, masked and kept.
+``publish`` makes a release: roles, shuffle, method, files, a public ``Manifest`` and, on request, the owner's record.
+``compare_files`` and ``compare_sets`` set an original and its release side by side. ``read_table`` and ``write_table``
+hold codes, not texts, and write all or nothing. ``METHODS`` lists the methods by the names of their commands.
+
+The modules: ``pipeline`` makes releases, ``manifest`` has what stands beside them, ``comparing`` reads pairs of files,
+``files`` has tables in files and ``delimited`` those of text.
 
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory
@@ -14,10 +17,35 @@
 ['flu', 'coma']
 """
 
-from nominym.release.key import read_key
-from nominym.release.manifest import Manifest, manifest_path, read_manifest
-from nominym.release.publish import publish
-from nominym.release.roles import Roles
-from nominym.release.table import read_table, write_table
+from nominym.release.comparing import FilePair, SetsPair, are_sets, compare_files, compare_sets
+from nominym.release.files import read_table, write_table
+from nominym.release.manifest import (
+    METHODS,
+    Manifest,
+    OwnersRecord,
+    describe,
+    manifest_path,
+    read_manifest,
+    read_record,
+)
+from nominym.release.pipeline import MeaningFile, Publication, publish
 
-__all__ = ["Manifest", "Roles", "manifest_path", "publish", "read_key", "read_manifest", "read_table", "write_table"]
+__all__ = [
+    "METHODS",
+    "FilePair",
+    "Manifest",
+    "MeaningFile",
+    "OwnersRecord",
+    "Publication",
+    "SetsPair",
+    "are_sets",
+    "compare_files",
+    "compare_sets",
+    "describe",
+    "manifest_path",
+    "publish",
+    "read_manifest",
+    "read_record",
+    "read_table",
+    "write_table",
+]

@@ -4,181 +4,257 @@ from __future__ import annotations
 
 import codecs
 import csv
+import hashlib
 import io
 import os
 import re
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from nominym.atomic import StrPath
 from nominym.control import Progress, reporter
-from nominym.error import DataError, FormatError, ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nominym.atomic import StrPath
+from nominym.error import NO_VALUE, Advice, DataError, FormatError, ParameterError
 
 # Text that is parsed at a time; no record can be longer.
 _BLOCK = 1 << 20
+# Rows that are written at a time.
 _ROWS = 1 << 14
 _USUAL = ",;\t|"
 _NEWLINE = b"\n"
 
 
-def usual_delimiter(path: StrPath) -> str:
-    """Give the delimiter that a file has by its name."""
-    return "\t" if ".tsv" in [suffix.lower() for suffix in Path(path).suffixes] else ","
-
-
-def header(path: StrPath, delimiter: str, encoding: str) -> list[str]:
-    """Read the names of the columns."""
-    if len(delimiter) != 1 or delimiter in '"\r\n':
-        raise ParameterError(f"delimiter={delimiter!r}: give one character, such as ',' or ';' or a tab")
+def check_text(delimiter: str, encoding: str) -> None:
+    """Refuse what is no delimiter or no encoding."""
     try:
-        with _bytes(path)[0] as file:
-            start = _decoded(path, file.read(_BLOCK), encoding)
-    except OSError as error:
-        raise _unpacked(path, error) from None
-    if not start.strip():
-        raise FormatError(f"{os.fspath(path)} is empty: expected a first line with the names of the columns")
-    try:
-        names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
-    except csv.Error as error:
-        raise FormatError(f"{os.fspath(path)}: the names of the columns cannot be read ({error})") from None
-    others = [other for other in _USUAL if other != delimiter and other in start.splitlines()[0]]
-    if len(names) == 1 and others:
-        raise FormatError(
-            f"{os.fspath(path)}: one column only, {names[0]!r}, when cells are separated by {delimiter!r}; "
-            f"pass delimiter={others[0]!r}"
-        )
-    return names
-
-
-def read(path: StrPath, columns: Sequence[str], delimiter: str, encoding: str, progress: Progress) -> Any:
-    """Read columns as texts, each as a dictionary of its distinct texts and codes."""
-    names = header(path, delimiter, encoding)
-    kind = pa.dictionary(pa.int32(), pa.string())
-    chunks: dict[str, list[Any]] = {name: [] for name in columns}
-    last = ""
-    file, raw, size = _bytes(path)
-    with file, reporter(progress, "reading") as report:
-        try:
-            reader = arrow_csv.open_csv(
-                file,
-                read_options=arrow_csv.ReadOptions(block_size=_BLOCK, encoding=encoding, use_threads=False),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    # One column more than asked for: the last, where a quote that is never closed would be seen.
-                    include_columns=list(dict.fromkeys([*columns, names[-1]])),
-                    column_types=dict.fromkeys(names, pa.string()),
-                    null_values=[""],
-                    strings_can_be_null=True,
-                ),
-            )
-            for batch in reader:
-                if batch.num_rows:
-                    last = batch.column(batch.schema.names.index(names[-1]))[-1].as_py() or ""
-                for name, parts in chunks.items():
-                    # Only the codes and the distinct texts of a batch outlive it.
-                    parts.append(batch.column(batch.schema.names.index(name)).dictionary_encode())
-                if report:
-                    report(min(raw.tell(), size), size)
-        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            raise _explained(path, error, delimiter, encoding) from None
-        except OSError as error:
-            raise _unpacked(path, error) from None
-    if "\n" in last:
-        _require_closed_quotes(path)
-    found = {name: pa.chunked_array(parts, type=kind).unify_dictionaries() for name, parts in chunks.items()}
-    return pa.table({name: column.combine_chunks() for name, column in found.items()})
-
-
-def _bytes(path: StrPath) -> tuple[Any, Any, int]:
-    """Open a file, packed or not: what gives its text, what tells the place, and its size."""
-    size = Path(path).stat().st_size
-    raw = pa.OSFile(os.fspath(path), "rb")
-    packed = Path(path).suffix.lower() == ".gz"
-    return (pa.CompressedInputStream(raw, "gzip") if packed else raw), raw, size
-
-
-def _decoded(path: StrPath, data: bytes, encoding: str) -> str:
-    try:
-        # A character may be cut at the end of what was read.
-        return codecs.getincrementaldecoder(encoding)().decode(data).removeprefix("\ufeff")
-    except LookupError:
+        "a".encode(encoding).decode(encoding)
+    except (LookupError, TypeError, ValueError):
         raise ParameterError(
-            f"encoding={encoding!r} is no text encoding; use for example 'utf-8', 'latin-1' or 'cp1252'"
+            "there is no such text encoding",
+            parameter="encoding",
+            value=encoding,
+            remedy="use for example 'utf-8', 'latin-1' or 'cp1252'",
         ) from None
-    except UnicodeDecodeError as error:
-        raise _explained(path, error, "", encoding) from None
+    if not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+        raise ParameterError("give one character, such as ',' or ';' or a tab", parameter="delimiter", value=delimiter)
 
 
-def _unpacked(path: StrPath, error: OSError) -> Exception:
-    """Tell a packed file that is broken from one that cannot be read."""
-    return error if error.errno is not None else FormatError(f"{os.fspath(path)}: {error}; expected a gzip file")
+class Watched:
+    """The bytes of a file, each read once: counted and, where wanted, hashed on the way."""
+
+    closed = False
+
+    def __init__(self, path: StrPath, hashed: bool) -> None:
+        """Open the file."""
+        self._name, self._digest, self.done = Path(path).name, hashlib.sha256() if hashed else None, 0
+        self._file = Path(path).open("rb", buffering=0)  # noqa: SIM115
+        self.size = os.fstat(self._file.fileno()).st_size
+
+    def read(self, size: int = -1) -> bytes:
+        """Read the next bytes."""
+        data = self._file.read(size) or b""
+        self.done += len(data)
+        if self._digest is not None:
+            self._digest.update(data)
+        return data
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return name, size and SHA-256 of the file; not its folder, which may tell more than it should."""
+        assert self._digest is not None
+        while self.read(_BLOCK):
+            pass
+        return {"name": self._name, "bytes": self.done, "sha256": self._digest.hexdigest()}
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
 
 
-def _explained(path: StrPath, error: Exception, delimiter: str, encoding: str) -> FormatError:
-    """Say what is wrong and where, without the cells of the record."""
-    text = str(error)
-    if isinstance(error, UnicodeDecodeError) or "UTF8" in text:
-        return FormatError(
-            f"{os.fspath(path)}{_undecodable(path, encoding)}: not {encoding} text; pass the encoding of the file, "
-            "for example encoding='latin-1'"
-        )
-    cells = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", text)
-    if cells:
-        row, expected, found = cells.groups()
-        return FormatError(
-            f"{os.fspath(path)}, row {row}: {found} cells, but {expected} in the first row; quote cells that contain "
-            f"{delimiter!r}, or pass delimiter="
-        )
-    if "straddling" in text or "try to increase block size" in text:
-        return FormatError(
-            f"{os.fspath(path)}: a record is longer than {_BLOCK >> 20} MiB; is a quote opened and never closed?"
-        )
-    return FormatError(f"{os.fspath(path)}: {text.splitlines()[0]}")
+class _Rejoined:
+    """Bytes whose start was looked at already."""
+
+    closed = False
+
+    def __init__(self, start: bytes, rest: Any) -> None:
+        self._start, self._rest = start, rest
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._start:
+            return bytes(self._rest.read(size))
+        data, self._start = self._start[:size], self._start[size:]
+        return data
+
+    def close(self) -> None:
+        """Leave the file open: its owner still asks for the fingerprint."""
 
 
-def _undecodable(path: StrPath, encoding: str) -> str:
-    """Say in which line the first byte is that does not decode."""
-    decoder, line, data = codecs.getincrementaldecoder(encoding)(), 1, b""
-    try:
-        with _bytes(path)[0] as file:
-            while data := file.read(1 << 20):
-                line += decoder.decode(data).count("\n")
-    except UnicodeDecodeError as error:
-        return f", line {line + data.count(_NEWLINE, 0, error.start)}"
-    return ""
+class TextFile:
+    """A file of delimited text, opened once: nothing is interpreted, an empty cell is missing."""
 
+    def __init__(self, path: StrPath, delimiter: str, encoding: str, hashed: bool) -> None:
+        """Open the file and read the names of its columns."""
+        check_text(delimiter, encoding)
+        self.where, self._path = os.fspath(path), path
+        self._delimiter, self._encoding = delimiter, encoding
+        self.types: dict[str, Any] = {}
+        self._watched, self._bytes = self._opened(hashed)
+        try:
+            self._start = bytes(self._bytes.read(_BLOCK))
+            self.names = self._header(self._decoded(self._start))
+        except BaseException as error:
+            self.close()
+            raise (self._unpacked(error) if isinstance(error, OSError) else error) from None
 
-def _require_closed_quotes(path: StrPath) -> None:
-    with _bytes(path)[0] as file:
-        quotes = sum(data.count(b'"') for data in iter(lambda: file.read(1 << 20), b""))
-    if quotes % 2:
-        raise FormatError(f"{os.fspath(path)}: a quote is opened and never closed, so the last record has no end")
+    def _opened(self, hashed: bool) -> tuple[Watched, Any]:
+        watched = Watched(self._path, hashed)
+        packed = Path(self._path).suffix.lower() == ".gz"
+        return watched, pa.CompressedInputStream(pa.PythonFile(watched, "r"), "gzip") if packed else watched
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._watched.close()
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return name, size and SHA-256 of the file, which has to be opened ``hashed``."""
+        return self._watched.fingerprint()
+
+    def _header(self, start: str) -> list[str]:
+        if not start.strip():
+            raise FormatError(f"{self.where} is empty: expected a first line with the names of the columns")
+        try:
+            names = next(csv.reader(io.StringIO(start, newline=""), delimiter=self._delimiter))
+        except csv.Error as error:
+            raise FormatError(f"{self.where}: the names of the columns cannot be read ({error})") from None
+        others = [other for other in _USUAL if other != self._delimiter and other in start.splitlines()[0]]
+        if len(names) == 1 and others:
+            raise FormatError(
+                f"{self.where}: one column only, {names[0]!r}, when cells are separated by {self._delimiter!r}",
+                remedy=Advice("pass {}", delimiter=others[0]),
+            )
+        return names
+
+    def read(self, columns: Sequence[str], progress: Progress) -> Any:
+        """Read columns as texts, each as a dictionary of its distinct texts and codes."""
+        names, last = self.names, ""
+        chunks: dict[str, list[Any]] = {name: [] for name in columns}
+        with reporter(progress, "reading") as report:
+            try:
+                reader = arrow_csv.open_csv(
+                    _Rejoined(self._start, self._bytes),
+                    read_options=arrow_csv.ReadOptions(block_size=_BLOCK, encoding=self._encoding, use_threads=False),
+                    parse_options=arrow_csv.ParseOptions(
+                        delimiter=self._delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+                    ),
+                    convert_options=arrow_csv.ConvertOptions(
+                        # One column more than asked for: the last, where a quote that is never closed would be seen.
+                        include_columns=list(dict.fromkeys([*columns, names[-1]])),
+                        column_types=dict.fromkeys(names, pa.string()),
+                        null_values=[""],
+                        strings_can_be_null=True,
+                    ),
+                )
+                for batch in reader:
+                    if batch.num_rows:
+                        last = batch.column(batch.schema.names.index(names[-1]))[-1].as_py() or ""
+                    for name, parts in chunks.items():
+                        # Only the codes and the distinct texts of a batch outlive it.
+                        parts.append(batch.column(batch.schema.names.index(name)).dictionary_encode())
+                    if report:
+                        report(min(self._watched.done, self._watched.size), self._watched.size)
+            except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+                raise self._explained(error) from None
+            except OSError as error:
+                raise self._unpacked(error) from None
+        if "\n" in last:
+            self._require_closed_quotes()
+        kind = pa.dictionary(pa.int32(), pa.string())
+        return pa.table({name: whole(pa.chunked_array(parts, type=kind)) for name, parts in chunks.items()})
+
+    def _decoded(self, data: bytes) -> str:
+        try:
+            # A character may be cut at the end of what was read.
+            return codecs.getincrementaldecoder(self._encoding)().decode(data).removeprefix("\ufeff")
+        except UnicodeError as error:
+            raise self._explained(error) from None
+
+    def _unpacked(self, error: OSError) -> Exception:
+        """Tell a packed file that is broken from one that cannot be read."""
+        return error if error.errno is not None else FormatError(f"{self.where}: {error}; expected a gzip file")
+
+    def _explained(self, error: Exception) -> FormatError:
+        """Say what is wrong and where, without the cells of the record."""
+        text = str(error)
+        if isinstance(error, UnicodeError) or "UTF8" in text:
+            return FormatError(
+                f"{self.where}{self._undecodable()}: not {self._encoding} text",
+                remedy=Advice("pass the encoding of the file, for example {}", encoding="latin-1"),
+            )
+        cells = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", text)
+        if cells:
+            row, expected, found = cells.groups()
+            advice = f"quote cells that contain {self._delimiter!r}, or pass another {{}}"
+            return FormatError(
+                f"{self.where}, row {row}: {found} cells, but {expected} in the first row",
+                remedy=Advice(advice, delimiter=NO_VALUE),
+            )
+        if "straddling" in text or "try to increase block size" in text:
+            return FormatError(
+                f"{self.where}: a record is longer than {_BLOCK >> 20} MiB; is a quote opened and never closed?"
+            )
+        return FormatError(f"{self.where}: {text.splitlines()[0]}")
+
+    def _undecodable(self) -> str:
+        """Say in which line the first byte is that does not decode."""
+        decoder, line, data = codecs.getincrementaldecoder(self._encoding)(), 1, b""
+        watched, stream = self._opened(hashed=False)
+        with closing(watched):
+            try:
+                while data := bytes(stream.read(_BLOCK)):
+                    line += decoder.decode(data).count("\n")
+            except UnicodeDecodeError as error:
+                return f", line {line + data.count(_NEWLINE, 0, error.start)}"
+            except UnicodeError:
+                return ""
+        return ""
+
+    def _require_closed_quotes(self) -> None:
+        watched, stream = self._opened(hashed=False)
+        with closing(watched):
+            quotes = sum(bytes(data).count(b'"') for data in iter(lambda: stream.read(_BLOCK), b""))
+        if quotes % 2:
+            raise FormatError(f"{self.where}: a quote is opened and never closed, so the last record has no end")
 
 
 # ---- out
 
 
+def whole(column: Any) -> Any:
+    """Return a column in one piece, with one dictionary."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    found = column.combine_chunks()
+    return found if isinstance(found, pa.Array) else pa.concat_arrays(found.chunks)
+
+
 def write(table: Any, file: BinaryIO, delimiter: str, encoding: str) -> None:
-    """Write a table, some rows at a time; cells are quoted where they have to be, missing ones are empty."""
+    """Write an Arrow table, some rows at a time; cells are quoted where they have to be, missing ones are empty."""
     encoder = codecs.getincrementalencoder(encoding)() if codecs.lookup(encoding).name != "utf-8" else None
     try:
         for lines in _lines(table, delimiter):
             file.write(lines if encoder is None else encoder.encode(bytes(lines).decode()))
     except UnicodeEncodeError as error:
         sign = error.object[error.start]
-        raise DataError(f"{sign!r} cannot be written as {encoding}; give encoding='utf-8'") from None
+        raise DataError(
+            f"{sign!r} cannot be written as {encoding}", remedy=Advice("give {}", encoding="utf-8")
+        ) from None
 
 
 def _lines(table: Any, delimiter: str) -> Iterator[Any]:
@@ -197,20 +273,18 @@ def _lines(table: Any, delimiter: str) -> Iterator[Any]:
 
 
 def _prepared(name: str, column: Any, delimiter: str) -> Any:
-    """Give one array for a column; of a dictionary, the texts are quoted once, not in every record."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks)
+    """Return one array for a column; of a dictionary, the texts are quoted once, not in every record."""
+    array = whole(column)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if pa.types.is_nested(kind):
-        raise DataError(f"column {name!r} holds {kind} values, which delimited text has no form for; write Parquet")
+        raise DataError(f"holds {kind} values, which delimited text has no form for; write Parquet", column=name)
     try:
         if pa.types.is_dictionary(array.type):
             texts = _quoted(array.dictionary.cast(pa.string()), delimiter)
             return pa.DictionaryArray.from_arrays(array.indices, texts)
         return array if pa.types.is_string(kind) else array.cast(pa.string())
-    except pa.ArrowInvalid as error:
-        raise DataError(f"column {name!r} of type {kind} cannot be written as text ({error})") from None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"its type {kind} cannot be written as text ({error})", column=name) from None
 
 
 def _cells(array: Any, delimiter: str) -> Any:
@@ -225,9 +299,3 @@ def _quoted(texts: Any, delimiter: str) -> Any:
         return texts
     doubled = pc.replace_substring(texts, '"', '""')
     return pc.if_else(needs, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
-
-
-def some(names: Sequence[str], most: int = 10) -> str:
-    """List names for a message."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, islice(names, most))) + more

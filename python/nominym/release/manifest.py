@@ -1,30 +1,53 @@
-"""The manifest of a release: what it was made from, how, and what was achieved. It holds no record and no secret."""
+"""What stands beside a release: a public manifest and, where the owner asks for it, the owner's record.
+
+The manifest says how a release was made and what it guarantees. It is a function of the method, of the groups and of
+the values that are in the release anyway: no seed, no trace of the input, no figure that this one draw realised, no
+path. All that is in the owner's record, a file that only the owner may read.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from nominym._core import __version__
-from nominym.error import DataError, FormatError
+from nominym.error import DataError, FormatError, ParameterError
+from nominym.itemsets import Recode
+from nominym.meaning import Meaning, Measure, Order, Taxonomy
+from nominym.method import Method
+from nominym.noise import Noise
 from nominym.plain import plain
+from nominym.release.files import fingerprint
+from nominym.result import OwnersOnly
+from nominym.swap import DataSwap, RankSwap
 
 if TYPE_CHECKING:
-    from nominym.atomic import StrPath
-    from nominym.taxonomy.taxonomy import Taxonomy
+    from numpy.typing import NDArray
 
-NAME = "nominym-manifest"
-VERSION = 1
+    from nominym.atomic import StrPath
+
+METHODS: Mapping[str, type[Method]] = {each.command: each for each in (RankSwap, Noise, DataSwap, Recode)}
+"""All methods by the name of their command."""
+
+NAME, VERSION = "nominym-manifest", 2
 SUFFIX = ".manifest.json"
+RECORD_NAME, RECORD_VERSION = "nominym-record", 1
+RECORD_MODE = 0o600
+"""An owner's record is for its owner's eyes."""
 
 
 def manifest_path(release: StrPath) -> Path:
-    """Give the path of the manifest of a release: beside it.
+    """Return the path of the manifest of a release: beside it.
 
     >>> manifest_path("out/visits.csv").name
     'visits.csv.manifest.json'
@@ -33,35 +56,39 @@ def manifest_path(release: StrPath) -> Path:
 
 
 def now() -> str:
-    """Give the time, to the second, in UTC."""
+    """Return the time, to the second, in UTC."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is said about a release beside it.
+    """The public side of a release.
 
-    >>> made = Manifest(command="swap", params={"k": 10}, achieved={"bound": 0.1})
+    >>> made = Manifest(command="swap", options={"k": 10}, params={"k": 10}, summary={"bound": 0.1})
     >>> Manifest.from_json(made.to_json()) == made
     True
+    >>> made.method
+    RankSwap(k=10)
     """
 
     command: str
-    """What made the release."""
-    params: dict[str, Any]
-    """With what arguments; a seed only if one was given."""
-    achieved: dict[str, Any]
-    """What was achieved, in figures."""
-    input: dict[str, Any] = field(default_factory=dict)
-    """Name, size and SHA-256 of the input, its rows and columns."""
-    output: dict[str, Any] = field(default_factory=dict)
-    """The same of the release."""
+    """What made the release: a key of ``METHODS``."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """The options of the method that are not its defaults."""
+    params: dict[str, Any] = field(default_factory=dict)
+    """All that defines how it was done, as a result has it."""
+    summary: dict[str, Any] = field(default_factory=dict)
+    """What was achieved, in figures that do not depend on the draw."""
     roles: dict[str, Any] = field(default_factory=dict)
     """Columns by role; identifiers are named, and not in the release."""
-    taxonomies: dict[str, Any] = field(default_factory=dict)
-    """Name, size and fingerprint of the taxonomy of each column."""
+    meanings: dict[str, Any] = field(default_factory=dict)
+    """What the values of masked columns mean; a taxonomy by name, size and fingerprint."""
+    output: dict[str, Any] = field(default_factory=dict)
+    """Name, size and SHA-256 of the release, its rows and columns."""
     order: str = "shuffled"
     """Whether the rows are "shuffled" or "kept" in the order of the input."""
+    seeded: bool = False
+    """Whether a seed was given: such a release guarantees nothing."""
     notes: list[str] = field(default_factory=list)
     """What a reader should not miss."""
     made: str = field(default_factory=now)
@@ -70,7 +97,7 @@ class Manifest:
     """Version of nominym."""
 
     def to_json(self) -> str:
-        """Give the text of the file."""
+        """Return the text of the file."""
         content = {"format": NAME, "format_version": VERSION, **plain(asdict(self))}
         return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
@@ -86,14 +113,32 @@ class Manifest:
             raise FormatError(f"{where}: format {found[0]!r} version {found[1]!r}, not {NAME!r} version {VERSION}")
         known = [each.name for each in fields(Manifest)]
         try:
-            return Manifest(**{name: value for name, value in content.items() if name in known})
-        except TypeError as error:
+            made = Manifest(**{name: value for name, value in content.items() if name in known})
+            return replace(made, summary=_with_sizes(made.summary))
+        except (TypeError, AttributeError, ValueError) as error:
             raise FormatError(f"{where}: not a whole manifest ({error})") from None
 
-    def check(self, release: StrPath) -> None:
+    @property
+    def method(self) -> Method:
+        """The method that made the release."""
+        if self.command not in METHODS:
+            raise FormatError(f"the manifest is of {self.command!r}, which is none of {', '.join(METHODS)}")
+        given = dict(self.options)
+        if isinstance(given.get("measure"), Mapping):
+            measure = given["measure"]
+            if measure.get("ic") == "counts":
+                raise ParameterError(
+                    f"measure {measure['name']!r} was used with counts of a corpus, which a manifest does not keep"
+                )
+            given["measure"] = Measure(**measure)
+        try:
+            return METHODS[self.command](**given)
+        except TypeError as error:
+            raise FormatError(f"the manifest has options that this version does not know ({error})") from None
+
+    def check(self, release: StrPath, sha256: str | None = None) -> None:
         """Refuse a release that is not the one this manifest is about."""
-        found = fingerprint(release)["sha256"]
-        if found != self.output.get("sha256"):
+        if (sha256 or fingerprint(release)["sha256"]) != self.output.get("sha256"):
             raise DataError(
                 f"{manifest_path(release)} is not about {os.fspath(release)} as it is now: the file was changed, or "
                 "its writing was cut short; make the release anew"
@@ -106,8 +151,8 @@ def read_manifest(release: StrPath) -> Manifest:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "visits.csv")
-    ...     _ = manifest_path(path).write_text(Manifest("swap", {"k": 10}, {}).to_json())
-    ...     read_manifest(path).params
+    ...     _ = manifest_path(path).write_text(Manifest("swap", {"k": 10}).to_json())
+    ...     read_manifest(path).options
     {'k': 10}
     """
     path = Path(release) if os.fspath(release).endswith(SUFFIX) else manifest_path(release)
@@ -117,26 +162,94 @@ def read_manifest(release: StrPath) -> Manifest:
         raise FormatError(f"{path} is no manifest of a release; expected UTF-8 text") from None
 
 
-def fingerprint(path: StrPath) -> dict[str, Any]:
-    """Give name, size and SHA-256 of a file; not its folder, which may tell more than it should."""
-    digest, size = hashlib.sha256(), 0
-    with Path(path).open("rb") as file:
-        while part := file.read(1 << 20):
-            digest.update(part)
-            size += len(part)
-    return {"name": Path(path).name, "bytes": size, "sha256": digest.hexdigest()}
+def _with_sizes(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return a summary with numbers for sizes of groups: JSON has texts for keys only."""
+    if "sizes" not in summary.get("groups", {}):
+        return summary
+    groups = summary["groups"]
+    return {**summary, "groups": {**groups, "sizes": {int(size): count for size, count in groups["sizes"].items()}}}
 
 
-def of_taxonomy(tax: Taxonomy, source: str) -> dict[str, Any]:
-    """Give name, size and SHA-256 of a taxonomy: of what it says, whatever file says it."""
-    held = tax.to_concepts()
-    links = sorted(zip(held.child, held.parent, strict=True))
-    names = sorted(held.labels.items()), sorted((i, sorted(n)) for i, n in held.synonyms.items())
-    said = json.dumps([sorted(held.ids), links, names], ensure_ascii=False, separators=(",", ":"))
-    return {
-        "name": Path(source).name,
-        "concepts": len(tax),
-        "links": tax.links,
-        "root": tax.root,
-        "sha256": hashlib.sha256(said.encode()).hexdigest(),
-    }
+def options_of(method: Method) -> dict[str, Any]:
+    """List the options of a method that are not its defaults, in the words that JSON has."""
+    given = {each.name: getattr(method, each.name) for each in fields(method)}
+    said = {name: value for name, value in given.items() if value != method.default(name)}
+    if isinstance(said.get("measure"), Measure):
+        measure = said["measure"]
+        counted = not isinstance(measure.ic, str)
+        said["measure"] = {"name": measure.name, "ic": "counts" if counted else measure.ic, "k": measure.k}
+    return dict(plain(said))
+
+
+def describe(meaning: Meaning, source: str | None = None) -> dict[str, Any]:
+    """Return what is said of a meaning: of a taxonomy its size and a SHA-256 of what it says, whatever file says it.
+
+    >>> describe(Order(["low", "high"]))
+    {'meaning': 'Order', 'values': ['low', 'high']}
+    """
+    said: dict[str, Any] = {"meaning": type(meaning).__name__}
+    if source is not None:
+        said["name"] = Path(source).name
+    if isinstance(meaning, Order) and meaning.values is not None:
+        said["values"] = list(meaning.values)
+    if isinstance(meaning, Taxonomy):
+        held = meaning.to_concepts()
+        links = sorted(zip(held.child, held.parent, strict=True))
+        names = sorted(held.labels.items()), sorted((i, sorted(n)) for i, n in held.synonyms.items())
+        content = json.dumps([sorted(held.ids), links, names], ensure_ascii=False, separators=(",", ":"))
+        said |= {
+            "concepts": len(meaning),
+            "links": meaning.links,
+            "root": meaning.root,
+            "sha256": hashlib.sha256(content.encode()).hexdigest(),
+        }
+    return said
+
+
+# ---- the owner's record
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OwnersRecord(OwnersOnly):
+    """What only the owner of a release may know: whoever has it can undo the protection."""
+
+    rows: NDArray[np.uint32]
+    """The row of the release that is each record of the input."""
+    input: dict[str, Any]
+    """Name, size and SHA-256 of the input, where it was a file; its rows and columns."""
+    seed: int | None
+    """The seed, if one was given."""
+    summary: dict[str, Any]
+    """All figures, those too that this one draw realised."""
+
+
+def write_record(record: OwnersRecord, draft: Path, release: str) -> None:
+    """Write an owner's record of the release with a certain SHA-256."""
+    about = {"format": RECORD_NAME, "version": RECORD_VERSION, "release": release, "input": record.input,
+             "seed": record.seed, "summary": record.summary}  # fmt: skip
+    table = pa.table({"row": pa.array(record.rows, pa.uint32())})
+    text = json.dumps(plain(about), ensure_ascii=False)
+    pq.write_table(table.replace_schema_metadata({RECORD_NAME: text}), os.fspath(draft), compression="zstd")
+
+
+def read_record(path: StrPath, release: StrPath, records: int, *, sha256: str | None = None) -> OwnersRecord:
+    """Read the owner's record of a release of so many records; that of another release is refused."""
+    Path(path).stat()
+    try:
+        table = pq.read_table(os.fspath(path))
+        about = json.loads((table.schema.metadata or {})[RECORD_NAME.encode()])
+        rows: NDArray[np.uint32] = table["row"].to_numpy().astype(np.uint32)
+        found = OwnersRecord(rows, about["input"], about["seed"], _with_sizes(about["summary"]))
+    except (pa.ArrowException, OSError, AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise FormatError(
+            f"{os.fspath(path)} is no owner's record; expected the file that was asked for with the release"
+        ) from None
+    if about.get("release") != (sha256 or fingerprint(release)["sha256"]):
+        raise DataError(f"{os.fspath(path)} is the record of another release than {os.fspath(release)}")
+    if len(rows) != records or not np.array_equal(np.sort(rows), np.arange(records)):
+        raise DataError(
+            f"{os.fspath(path)} has {len(rows):,} rows, but the input has {records:,} records; it is of another input"
+        )
+    return found

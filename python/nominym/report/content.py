@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import unescape
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
+Edition = Literal["publication", "owner"]
 State = Literal["holds", "broken", "open"]
+
+_EDITIONS = {
+    "publication": "Edition for publication: figures that do not depend on what was drawn, rounded.",
+    "owner": "Owner's edition, not for publication: it has figures of this very draw, which would help to undo it.",
+}
 
 
 @dataclass(frozen=True)
@@ -22,8 +28,7 @@ class Verdict:
 
     state: State
     headline: str
-    promise: str
-    measured: str
+    paragraphs: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -118,22 +123,35 @@ class Section:
 class Page:
     """All of it."""
 
+    edition: Edition
+    seeded: bool
     title: str
     subtitle: str
     verdict: Verdict
     tiles: Sequence[Tile]
     sections: Sequence[Section]
-    sources: Sequence[str] = field(default_factory=tuple)
+    sources: Sequence[str] = ()
 
-
-def text(value: Any) -> Cell:
-    """Make a cell of text."""
-    return Cell(str(value))
+    @property
+    def head(self) -> list[str]:
+        """What stands above everything else: which edition this is, and a seed."""
+        seed = "Made with a seed: for studies, guarantees nothing. Whoever has or guesses the seed can repeat the draw."
+        return [_EDITIONS[self.edition], *([seed] if self.seeded else [])]
 
 
 def cells(values: Sequence[tuple[str, float | None] | str]) -> list[Cell]:
     """Make a row of cells: texts, and numbers as they are written and as they are."""
     return [Cell(value) if isinstance(value, str) else Cell(value[0], value[1]) for value in values]
+
+
+def count(value: Any) -> tuple[str, float]:
+    """Write a number for a cell."""
+    return number(value), float(value)
+
+
+def share(value: float, digits: int = 3) -> tuple[str, float]:
+    """Write a share for a cell."""
+    return percent(value, digits), float(value)
 
 
 _SHARES = ("share", "risk", "low", "high", "bound", "unchanged")
@@ -145,7 +163,7 @@ def grid_of(caption: str, table: pd.DataFrame, shares: Container[str] = _SHARES)
         [
             Cell(percent(value) if name in shares else number(value), float(value))
             if isinstance(value, int | float)
-            else text(value)
+            else Cell(str(value))
             for name, value in row.items()
         ]
         for row in table.to_dict("records")

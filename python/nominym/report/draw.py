@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from nominym import chart
-from nominym.report.tables import UNCHANGED, rows_of
+from nominym.report.measured import UNCHANGED, rows_of
 from nominym.report.words import percent
 
 if TYPE_CHECKING:
@@ -17,36 +18,30 @@ if TYPE_CHECKING:
 MOST = 20
 """Categories that a figure shows."""
 
-_TALL = 320
-
 
 def histogram(table: pd.DataFrame, name: Any, rmse: float) -> go.Figure:
     """Draw the share of records by distance."""
-    go = chart.objects("a figure")
     still = float(table["share"][table["distance"] == UNCHANGED].sum())
     what = "How far values moved" if name is None else f"{chart.plain(name)}: how far values moved"
     figure = chart.new(
         what,
         f"{percent(still)} unchanged, root mean square distance {rmse:.3g}",
         alt=f"Histogram of {what}: {percent(still)} of the records are unchanged, the others moved by up to "
-        f"{table['up_to'][table['share'] > 0].max():.3g}; root mean square {rmse:.3g}.",
-        x="semantic distance moved",
+        f"{table['up_to'].max():.3g}.",
+        x="distance between the value before and after",
         y="share of records",
-        height=_TALL,
     )
     top = float(table["up_to"].max())
     width = top / (len(table) - 1)
     # What did not move stands apart, left of 0.
     centre = ((table["above"] + table["up_to"]) / 2).where(table["distance"] != UNCHANGED, -1.5 * width)
-    figure.add_trace(
-        go.Bar(
-            x=centre.tolist(),
-            y=table["share"].tolist(),
-            width=0.92 * width,
-            marker_color=[chart.STILL if distance == UNCHANGED else chart.MEASURED for distance in table["distance"]],
-            customdata=table["distance"].tolist(),
-            hovertemplate="%{customdata}: %{y:.1%} of the records<extra></extra>",
-        )
+    figure.add_bar(
+        x=centre.tolist(),
+        y=table["share"].tolist(),
+        width=0.92 * width,
+        marker_color=[chart.STILL if distance == UNCHANGED else chart.MEASURED for distance in table["distance"]],
+        customdata=table["distance"].tolist(),
+        hovertemplate="%{customdata}: %{y:.1%} of the records<extra></extra>",
     )
     edges = [i * top / 5 for i in range(6)]
     figure.update_yaxes(tickformat=".0%", rangemode="tozero")
@@ -62,47 +57,27 @@ def histogram(table: pd.DataFrame, name: Any, rmse: float) -> go.Figure:
 
 def correlations(table: pd.DataFrame) -> go.Figure:
     """Draw the correlations of all pairs, before beside after."""
-    go = chart.objects("a figure")
     names = list(dict.fromkeys([*table["x"], *table["y"]]))
     place = {name: i for i, name in enumerate(names)}
     labels = [chart.plain(name, 18) for name in names]
-    every = list(range(len(names)))
-    largest = float(table["difference"].abs().max())
     figure = chart.new(
         "Correlations before and after",
-        f"distance correlation of pairs; the largest change is {largest:.3f}",
+        f"distance correlation of pairs; the largest change is {float(table['difference'].abs().max()):.3f}",
         alt="Two heat maps of distance correlations, before and after masking: "
         + "; ".join(f"{r.x} and {r.y} {r.before:.2f} before, {r.after:.2f} after" for r in rows_of(table)),
         height=190 + 62 * len(names),
     )
-    axis = {**_ticks(figure.layout.xaxis), "tickvals": every, "ticktext": labels, "showgrid": False}
+    look = {**figure.layout.xaxis.to_plotly_json(), **chart.name_ticks(labels), "showgrid": False, "title": None}
     panels = {"before": ("x", "y", [0, 0.4]), "after": ("x2", "y2", [0.6, 1])}
     for when, (x_axis, y_axis, domain) in panels.items():
-        cells: list[list[float | None]] = [[None] * len(names) for _ in names]
+        cells = np.eye(len(names))
         for x, y, value in zip(table["x"], table["y"], table[when], strict=True):
-            cells[place[x]][place[y]] = cells[place[y]][place[x]] = None if np.isnan(value) else float(value)
-        for i in every:
-            cells[i][i] = 1.0
-        figure.add_trace(
-            go.Heatmap(
-                z=cells,
-                x=every,
-                y=every,
-                xaxis=x_axis,
-                yaxis=y_axis,
-                coloraxis="coloraxis",
-                texttemplate="%{z:.2f}",
-                customdata=[[f"{x} and {y}" for x in labels] for y in labels],
-                hovertemplate="%{customdata}: %{z:.3f}<extra>" + when + "</extra>",
-                hoverongaps=False,
-                xgap=2,
-                ygap=2,
-            )
-        )
+            cells[place[x], place[y]] = cells[place[y], place[x]] = value
+        chart.add_cells(figure, cells, labels, digits=2, hover=when, xaxis=x_axis, yaxis=y_axis, coloraxis="coloraxis")
         figure.update_layout(
             {
-                f"xaxis{x_axis[1:]}": {**axis, "domain": domain, "anchor": y_axis},
-                f"yaxis{y_axis[1:]}": {**axis, "anchor": x_axis, "autorange": "reversed"},
+                f"xaxis{x_axis[1:]}": {**look, "domain": domain, "anchor": y_axis},
+                f"yaxis{y_axis[1:]}": {**look, "anchor": x_axis, "autorange": "reversed"},
             }
         )
         figure.add_annotation(
@@ -115,21 +90,13 @@ def correlations(table: pd.DataFrame) -> go.Figure:
             showarrow=False,
             font={"size": 14, "color": chart.INK},
         )
-    bar = {"thickness": 12, "outlinewidth": 0, "tickfont": {"color": chart.FAINT}, "tickformat": ".1f"}
+    bar = {**chart.COLOUR_BAR, "tickformat": ".1f"}
     figure.update_layout(coloraxis={"colorscale": chart.SCALE, "cmin": 0, "cmax": 1, "colorbar": bar})
     return figure
 
 
-def _ticks(axis: Any) -> dict[str, Any]:
-    """Give the look of an axis, for a further one."""
-    look: dict[str, Any] = axis.to_plotly_json()
-    look.pop("title", None)
-    return look
-
-
-def changed(table: pd.DataFrame, name: Any = None) -> go.Figure:
+def changed(table: pd.DataFrame, name: Any) -> go.Figure:
     """Draw how much of each category moved, and write how far."""
-    go = chart.objects("a figure")
     shown = table.head(MOST).iloc[::-1]
     what = "Most changed categories" if name is None else f"{chart.plain(name)}: most changed categories"
     figure = chart.new(
@@ -139,55 +106,67 @@ def changed(table: pd.DataFrame, name: Any = None) -> go.Figure:
         x="share moved",
         height=150 + 25 * max(len(shown), 2),
     )
-    every = list(range(len(shown)))
-    figure.add_trace(
-        go.Bar(
-            y=every,
-            x=shown["moved"].tolist(),
-            orientation="h",
-            marker_color=chart.MEASURED,
-            text=[f"{distance:.2f}" for distance in shown["distance"]],
-            textposition="outside",
-            textfont={"color": chart.FAINT, "size": 12},
-            cliponaxis=False,
-            customdata=[
-                [chart.plain(row.category, 80), f"{row.before:,}", f"{row.after:,}", moved(row.moved), row.distance]
-                for row in rows_of(shown)
-            ],
-            hovertemplate="%{customdata[0]}<br>%{customdata[1]} records before, %{customdata[2]} after<br>"
-            "moved: %{customdata[3]}, mean distance %{customdata[4]:.2f}<extra></extra>",
-        )
+    _add_rows(
+        figure,
+        shown["category"],
+        shown["moved"],
+        top=max(float(shown["moved"].max()), 0.25) if len(shown) else 1.0,
+        text=[f"{distance:.2f}" for distance in shown["distance"]],
+        textposition="outside",
+        textfont={"color": chart.FAINT, "size": 12},
+        cliponaxis=False,
+        customdata=[
+            [chart.plain(row.category, 80), f"{row.before:,}", f"{row.after:,}", moved(row.moved), row.distance]
+            for row in rows_of(shown)
+        ],
+        hovertemplate="%{customdata[0]}<br>%{customdata[1]} records before, %{customdata[2]} after<br>"
+        "moved: %{customdata[3]}, mean distance %{customdata[4]:.2f}<extra></extra>",
     )
-    figure.update_yaxes(tickvals=every, ticktext=[chart.plain(text) for text in shown["category"]], showgrid=False)
-    top = max(float(shown["moved"].max()), 0.25) if len(shown) else 1.0
-    figure.update_xaxes(tickformat=".0%", range=[0, 1.15 * top], showgrid=True, nticks=5, tickangle=0)
     return figure
 
 
-def effective_k(table: pd.DataFrame, k: int | None) -> go.Figure:
-    """Draw sizes of groups, or the range of candidates by attribute."""
-    go = chart.objects("a figure")
-    if "group_size" in table:
-        figure = chart.new(
-            "Effective k: records that share a group",
-            "everybody is one of so many, who cannot be told apart",
-            alt="Bars: share of records by size of their group, from "
-            f"{table['group_size'].iloc[0]} to {table['group_size'].iloc[-1]}.",
-            x="records in the group",
-            y="share of records",
-            height=_TALL,
-        )
-        figure.add_trace(
-            go.Bar(
-                x=table["group_size"].tolist(),
-                y=table["share"].tolist(),
-                marker_color=chart.MEASURED,
-                hovertemplate="groups of %{x}: %{y:.1%} of the records<extra></extra>",
-            )
-        )
-        figure.update_xaxes(type="category")
-        figure.update_yaxes(tickformat=".0%", rangemode="tozero")
-        return figure
+def moved(share: float) -> str:
+    """Write the share of a category that moved; the lowest and the highest are not told exactly."""
+    if share <= 0.05:
+        return "5\u00a0% or less"
+    return "95\u00a0% or more" if share >= 0.95 else percent(share)
+
+
+def attacks(table: pd.DataFrame) -> go.Figure:
+    """Draw the share of records that an adversary re-identifies, by what they know, beside the bound."""
+    # All columns known, and each alone; the table has the rest.
+    table = table[table["columns"].isin([1, table["columns"].max()])]
+    shown = table.iloc[::-1]
+    bounds = [bound for bound in table["bound"] if not pd.isna(bound)]
+    sampled = bool((table["high"] > table["low"]).any())
+    figure = chart.new(
+        "Records re-identified",
+        "share of records put to the right row" + (", with 95 % interval" if sampled else ""),
+        alt="Bars: share of records re-identified by what is known: "
+        + "; ".join(f"{row.known}: {percent(row.share)}" for row in rows_of(table))
+        + (f". The bound is {percent(bounds[0])}." if bounds else "."),
+        x="share of records re-identified",
+        height=max(320, 170 + 38 * len(table)),
+    )
+    top = max([*table["high"], *bounds, 1e-6])
+    _add_rows(
+        figure,
+        shown["known"],
+        shown["share"],
+        top=top,
+        error_x=_error_bars(shown, "share", chart.INK),
+        customdata=[[chart.plain(row.known, 80), percent(row.low), percent(row.high)] for row in rows_of(shown)],
+        hovertemplate="%{customdata[0]}: %{x:.2%}"
+        + ("<br>interval %{customdata[1]} to %{customdata[2]}" if sampled else "")
+        + "<extra></extra>",
+    )
+    if bounds:
+        chart.mark_bound(figure, bounds[0], f"bound {percent(bounds[0])}", right=bounds[0] > 0.7 * top)
+    return figure
+
+
+def candidates(table: pd.DataFrame, k: int | None) -> go.Figure:
+    """Draw how many candidates the swaps of each attribute had."""
     figure = chart.new(
         "Effective k: candidates that swaps really had",
         "line: 5 % to 95 % of the swaps, bar: the middle half, dot: median",
@@ -199,26 +178,17 @@ def effective_k(table: pd.DataFrame, k: int | None) -> go.Figure:
     for i, row in enumerate(table.to_dict("records")):
         said = "<br>".join(f"{name}: {value:,}" for name, value in row.items() if name != "attribute")
         for ends, width in ((("5 %", "95 %"), 3), (("25 %", "75 %"), 12)):
-            figure.add_trace(
-                go.Scatter(
-                    x=[row[end] for end in ends],
-                    y=[i, i],
-                    mode="lines",
-                    line={"width": width, "color": chart.MEASURED},
-                    hoverinfo="skip",
-                )
-            )
-        figure.add_trace(
-            go.Scatter(
-                x=[row["median"]],
-                y=[i],
-                mode="markers",
-                marker={"size": 14, "color": chart.AFTER, "line": {"width": 2, "color": chart.PAPER}},
-                hovertemplate=f"{chart.plain(row['attribute'])}<br>{said}<extra></extra>",
-            )
+            line = {"width": width, "color": chart.MEASURED}
+            figure.add_scatter(x=[row[end] for end in ends], y=[i, i], mode="lines", line=line, hoverinfo="skip")
+        figure.add_scatter(
+            x=[row["median"]],
+            y=[i],
+            mode="markers",
+            marker={"size": 14, "color": chart.AFTER, "line": {"width": 2, "color": chart.PAPER}},
+            hovertemplate=f"{chart.plain(row['attribute'])}<br>{said}<extra></extra>",
         )
-    names = [chart.plain(name) for name in table["attribute"]]
-    figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names, range=[len(names) - 0.5, -0.5])
+    labels = [chart.plain(name) for name in table["attribute"]]
+    figure.update_yaxes(**chart.name_ticks(labels), range=[len(labels) - 0.5, -0.5])
     figure.update_xaxes(rangemode="tozero", showgrid=True)
     figure.update_layout(showlegend=False)
     if k is not None:
@@ -226,156 +196,36 @@ def effective_k(table: pd.DataFrame, k: int | None) -> go.Figure:
     return figure
 
 
-def risks(table: pd.DataFrame) -> go.Figure:
-    """Draw what an intruder finds, by what they know, beside the bound."""
-    go = chart.objects("a figure")
-    shown = table.iloc[::-1]
-    bounds = [bound for bound in table["bound"] if bound is not None and not pd.isna(bound)]
-    sampled = bool((table["high"] > table["low"]).any())
-    figure = chart.new(
-        "Records found by an intruder",
-        "share of records put to the right row" + (", with 95 % interval" if sampled else ""),
-        alt="Bars: share of records re-identified by what is known: "
-        + "; ".join(f"{row.known}: {percent(row.share)}" for row in rows_of(table))
-        + (f". The bound is {percent(bounds[0])}." if bounds else "."),
-        x="share of records found",
-        height=max(_TALL, 170 + 38 * len(table)),
+def group_sizes(table: pd.DataFrame) -> go.Figure:
+    """Draw the share of records by size of their group."""
+    return shares(
+        table,
+        "Effective k: records that share a group",
+        "within a group, each row is equally likely to be the one of a person",
+        x="records in the group",
     )
-    every = list(range(len(shown)))
-    figure.add_trace(
-        go.Bar(
-            y=every,
-            x=shown["share"].tolist(),
-            orientation="h",
-            marker_color=chart.MEASURED,
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": (shown["high"] - shown["share"]).clip(lower=0).tolist(),
-                "arrayminus": (shown["share"] - shown["low"]).clip(lower=0).tolist(),
-                "color": chart.INK,
-                "thickness": 1.5,
-                "visible": sampled,
-            },
-            customdata=[[chart.plain(row.known, 80), percent(row.low), percent(row.high)] for row in rows_of(shown)],
-            hovertemplate="%{customdata[0]}: %{x:.2%}"
-            + ("<br>interval %{customdata[1]} to %{customdata[2]}" if sampled else "")
-            + "<extra></extra>",
-        )
-    )
-    figure.update_yaxes(tickvals=every, ticktext=[chart.plain(text) for text in shown["known"]], showgrid=False)
-    top = max([*table["high"], *bounds, 1e-6])
-    form = ".1%" if top < 0.1 else ".0%"
-    figure.update_xaxes(tickformat=form, range=[0, 1.08 * top], showgrid=True, nticks=5, tickangle=0)
-    if bounds:
-        chart.mark_bound(figure, bounds[0], f"bound {percent(bounds[0])}", right=bounds[0] > 0.7 * top)
-    return figure
 
 
-def risk_utility(table: pd.DataFrame) -> go.Figure:
-    """Draw risk against loss, a point for each value of the parameter."""
-    go = chart.objects("a figure")
-    name = str(table.columns[0])
-    shown = table.sort_values(name)
-    loss = "loss"
-    labels = [f"{name} = {value:g}" for value in shown[name]]
-    figure = chart.new(
-        f"Risk and loss for other values of {chart.plain(name)}",
-        "low and to the left is better; dashed: the bound, where there is one",
-        alt="Risk–utility map: "
-        + "; ".join(
-            f"{name} = {row[name]:g}: risk {percent(row['risk'])}, loss {row[loss]:.3g}" for _, row in shown.iterrows()
-        ),
-        x=str(table.attrs.get("loss", "loss")),
-        y=str(table.attrs.get("risk", "risk")),
-        height=420,
+def worlds(table: pd.DataFrame, least: int) -> go.Figure:
+    """Draw how many published rows the records could be."""
+    return shares(
+        table,
+        "Rows that a record could be",
+        f"by what is published alone; guaranteed: {least:,} at least",
+        x="published rows that fit the record",
     )
-    if shown["bound"].notna().any():
-        figure.add_trace(
-            go.Scatter(
-                x=shown[loss].tolist(),
-                y=shown["bound"].tolist(),
-                mode="lines+markers",
-                name="bound",
-                line={"color": chart.BOUND, "dash": "dash", "width": 2},
-                marker={"symbol": "line-ew-open", "size": 12},
-                hovertemplate="bound %{y:.1%}<extra></extra>",
-            )
-        )
-    figure.add_trace(
-        go.Scatter(
-            x=shown[loss].tolist(),
-            y=shown["risk"].tolist(),
-            mode="lines+markers+text",
-            name="measured",
-            text=["" if here else label for here, label in zip(shown["current"], labels, strict=True)],
-            customdata=labels,
-            textposition="bottom center",
-            textfont={"color": chart.INK, "size": 12},
-            cliponaxis=False,
-            line={"color": chart.MEASURED, "width": 2},
-            marker={"size": 10},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": (shown["high"] - shown["risk"]).clip(lower=0).tolist(),
-                "arrayminus": (shown["risk"] - shown["low"]).clip(lower=0).tolist(),
-                "color": chart.MEASURED,
-                "thickness": 1.5,
-                "visible": bool((shown["high"] > shown["low"]).any()),
-            },
-            hovertemplate="%{customdata}<br>risk %{y:.2%}, loss %{x:.4g}<extra></extra>",
-        )
-    )
-    here = shown[shown["current"]]
-    if len(here):
-        figure.add_trace(
-            go.Scatter(
-                x=here[loss].tolist(),
-                y=here["risk"].tolist(),
-                mode="markers+text",
-                name="this release",
-                text=[label for here, label in zip(shown["current"], labels, strict=True) if here],
-                textposition="bottom center",
-                textfont={"color": chart.INK, "size": 12},
-                marker={
-                    "size": 18,
-                    "color": chart.AFTER,
-                    "line": {"width": 2, "color": chart.INK},
-                    "symbol": "diamond",
-                },
-                hovertemplate="this release<br>risk %{y:.2%}, loss %{x:.4g}<extra></extra>",
-            )
-        )
-    top = max(float(shown[["risk", "high", "bound"]].max().max()), 1e-6)
-    right = float(shown[loss].max()) or 1.0
-    figure.update_yaxes(tickformat=".1%" if top < 0.1 else ".0%", range=[-0.1 * top, 1.12 * top])
-    figure.update_xaxes(range=[0, 1.15 * right], showgrid=True)
-    return figure
 
 
 def shares(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str = "share of records") -> go.Figure:
     """Draw shares of kinds: the first column names them."""
-    go = chart.objects("a figure")
     kinds = [chart.plain(kind) for kind in table.iloc[:, 0]]
-    figure = chart.new(
-        title,
-        subtitle,
-        alt=f"Bars: {title}. "
-        + "; ".join(
-            f"{kind}: {percent(share)}" for kind, share in zip(kinds, table["share"], strict=True) if share > 0
-        ),
-        x=x,
-        y=y,
-        height=_TALL,
-    )
-    figure.add_trace(
-        go.Bar(
-            x=kinds,
-            y=table["share"].tolist(),
-            marker_color=chart.MEASURED,
-            hovertemplate="%{x}: %{y:.1%}<extra></extra>",
-        )
+    alt = "; ".join(f"{kind}: {percent(share)}" for kind, share in zip(kinds, table["share"], strict=True) if share > 0)
+    figure = chart.new(title, subtitle, alt=f"Bars: {title}. {alt}", x=x, y=y)
+    figure.add_bar(
+        x=kinds,
+        y=table["share"].tolist(),
+        marker_color=chart.MEASURED,
+        hovertemplate="%{x}: %{y:.1%}<extra></extra>",
     )
     figure.update_xaxes(type="category")
     figure.update_yaxes(tickformat=".0%", rangemode="tozero")
@@ -384,31 +234,98 @@ def shares(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str = "sha
 
 def two_sides(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str, *, form: str = ".0%") -> go.Figure:
     """Draw two bars for each kind: the first column names kinds, the others are the two sides."""
-    go = chart.objects("a figure")
     kinds = [chart.plain(kind, 24) for kind in table.iloc[:, 0]]
     sides = list(table.columns[1:3])
-    figure = chart.new(title, subtitle, alt=f"Bars in pairs, {' and '.join(sides)}: {title}.", x=x, y=y, height=_TALL)
-    # By number, not by name: names that are shortened alike are still two.
-    every = list(range(len(kinds)))
+    figure = chart.new(title, subtitle, alt=f"Bars in pairs, {' and '.join(sides)}: {title}.", x=x, y=y)
     for side, colour in zip(sides, (chart.BEFORE, chart.AFTER), strict=True):
-        figure.add_trace(
-            go.Bar(
-                x=every,
-                y=table[side].tolist(),
-                name=side,
-                marker_color=colour,
-                customdata=kinds,
-                hovertemplate="%{customdata}: %{y:" + form + "}<extra>" + side + "</extra>",
-            )
+        figure.add_bar(
+            x=list(range(len(kinds))),
+            y=table[side].tolist(),
+            name=side,
+            marker_color=colour,
+            customdata=kinds,
+            hovertemplate="%{customdata}: %{y:" + form + "}<extra>" + side + "</extra>",
         )
-    figure.update_xaxes(tickvals=every, ticktext=kinds)
+    figure.update_xaxes(**chart.name_ticks(kinds))
     figure.update_yaxes(tickformat=form, rangemode="tozero")
     figure.update_layout(barmode="group")
     return figure
 
 
-def moved(share: float) -> str:
-    """Write the share of a category that moved; the lowest and the highest are not told exactly."""
-    if share <= 0.05:
-        return "5\u00a0% or less"
-    return "95\u00a0% or more" if share >= 0.95 else percent(share)
+def risk_utility(table: pd.DataFrame) -> go.Figure:
+    """Draw risk against loss, a point for each value of the option."""
+    name = str(table.columns[0])
+    shown = table.sort_values(name)
+    labels = [f"{name} = {value:g}" for value in shown[name]]
+    figure = chart.new(
+        f"Risk and loss for other values of {chart.plain(name)}",
+        "low and to the left is better; dashed: the bound, where there is one",
+        alt="Risk–utility map: "
+        + "; ".join(
+            f"{label}: risk {percent(row.risk)}, loss {row.loss:.3g}"
+            for label, row in zip(labels, rows_of(shown), strict=True)
+        ),
+        x=str(table.attrs.get("loss", "loss")),
+        y=str(table.attrs.get("risk", "risk")),
+        height=420,
+    )
+    if shown["bound"].notna().any():
+        figure.add_scatter(
+            x=shown["loss"].tolist(),
+            y=shown["bound"].tolist(),
+            mode="lines+markers",
+            name="bound",
+            line={"color": chart.BOUND, "dash": "dash", "width": 2},
+            marker={"symbol": "line-ew-open", "size": 12},
+            hovertemplate="bound %{y:.1%}<extra></extra>",
+        )
+    named = {"mode": "markers+text", "textposition": "bottom center", "textfont": {"color": chart.INK, "size": 12}}
+    figure.add_scatter(
+        x=shown["loss"].tolist(),
+        y=shown["risk"].tolist(),
+        name="measured",
+        text=["" if here else label for here, label in zip(shown["current"], labels, strict=True)],
+        customdata=labels,
+        cliponaxis=False,
+        line={"color": chart.MEASURED, "width": 2},
+        marker={"size": 10},
+        error_y=_error_bars(shown, "risk", chart.MEASURED),
+        hovertemplate="%{customdata}<br>risk %{y:.2%}, loss %{x:.4g}<extra></extra>",
+        **{**named, "mode": "lines+markers+text"},
+    )
+    here = shown[shown["current"]]
+    if len(here):
+        edge = {"width": 2, "color": chart.INK}
+        figure.add_scatter(
+            x=here["loss"].tolist(),
+            y=here["risk"].tolist(),
+            name="this release",
+            text=[label for here, label in zip(shown["current"], labels, strict=True) if here],
+            marker={"size": 18, "color": chart.AFTER, "line": edge, "symbol": "diamond"},
+            hovertemplate="this release<br>risk %{y:.2%}, loss %{x:.4g}<extra></extra>",
+            **named,
+        )
+    top = max(float(shown[["risk", "high", "bound"]].max().max()), 1e-6)
+    figure.update_yaxes(tickformat=".1%" if top < 0.1 else ".0%", range=[-0.1 * top, 1.12 * top])
+    figure.update_xaxes(range=[0, 1.15 * (float(shown["loss"].max()) or 1.0)], showgrid=True)
+    return figure
+
+
+def _add_rows(figure: go.Figure, names: Iterable[Any], shares: pd.Series[float], top: float, **bars: Any) -> None:
+    """Draw shares as lying bars, a row for each name; ``top`` is the largest to be seen."""
+    figure.add_bar(y=list(range(len(shares))), x=shares.tolist(), orientation="h", marker_color=chart.MEASURED, **bars)
+    figure.update_yaxes(**chart.name_ticks([chart.plain(name) for name in names]), showgrid=False)
+    form = ".1%" if top < 0.1 else ".0%"
+    figure.update_xaxes(tickformat=form, range=[0, 1.15 * top], showgrid=True, nticks=5, tickangle=0)
+
+
+def _error_bars(table: pd.DataFrame, of: str, colour: str) -> dict[str, Any]:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": (table["high"] - table[of]).clip(lower=0).tolist(),
+        "arrayminus": (table[of] - table["low"]).clip(lower=0).tolist(),
+        "color": colour,
+        "thickness": 1.5,
+        "visible": bool((table["high"] > table["low"]).any()),
+    }

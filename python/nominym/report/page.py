@@ -7,48 +7,118 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from nominym import _core, chart
-from nominym.atomic import StrPath, write_atomic
-from nominym.error import MissingExtraError, ParameterError
-from nominym.report.content import Page, Picture
+from nominym.atomic import StrPath, check_new, write_atomic
+from nominym.control import Progress, check_progress
+from nominym.error import Advice, MissingExtraError, ParameterError
+from nominym.itemsets import Itemsets, Release
+from nominym.report import itemsets, owner, publication
+from nominym.report.content import Edition, Page, Picture
+from nominym.report.subject import ComparedFiles, ComparedSets, ItemsetRelease, MaskedTable, are_sets
+from nominym.result import Result
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def check_path(path: StrPath, overwrite: bool) -> Path:
-    """Refuse a file that is there, and missing extras, before any work is done."""
-    chart.objects("a report")
-    _jinja()
-    target = Path(path)
-    if not overwrite and target.exists():
-        raise ParameterError(f"{os.fspath(path)} is there already; give overwrite=True to replace it")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"no folder {target.parent} to write {target.name} into")
-    return target
+def write(
+    path: StrPath,
+    subject: Result | ComparedFiles | Release | ComparedSets,
+    *,
+    edition: Edition = "publication",
+    sets: Itemsets | None = None,
+    k: int | None = None,
+    sweep: Mapping[str, Iterable[float]] | None = None,
+    labels: Any = None,
+    title: str | None = None,
+    overwrite: bool = False,
+    progress: Progress = None,
+) -> Path:
+    """Write a report of a release: what was done, what is guaranteed and what is not, and what it costs.
 
+    >>> import nominym as nym, pathlib, tempfile
+    >>> frame, taxonomies = nym.datasets.discharges(500, seed=1)
+    >>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
+    >>> res = nym.rank_swap(frame, masked, k=5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     nym.report.write(pathlib.Path(folder, "report.html"), res).name
+    'report.html'
 
-def write(page: Page, target: Path) -> Path:
-    """Write a page; the file gets its name when it is complete."""
-    html = render(page)
+    Parameters
+    ----------
+    path
+        The HTML file to write. It needs nothing else: no network, no other file.
+    subject
+        What a method returned, the files of a release beside their original, or a release of item sets.
+    edition
+        "publication": only figures that do not depend on the draw, rounded; it can go with the release. "owner": the
+        attacks, what this draw did to the data, and other choices; it stays with the owner.
+    sets
+        The original item sets, for the owner's edition of a release that was read from a file.
+    k
+        For the owner's edition, a bound to compare the attacks with, 1/k; by default that of the method.
+    sweep
+        For the owner's edition, an option of the method and further values of it, such as ``{"k": [2, 5, 10]}``: the
+        data are masked again with each, for the risk–utility map.
+    labels
+        The sensitive label of each item set, for a sweep of l.
+    title
+        Heading of the page.
+    overwrite
+        Replace a file that is there.
+    progress
+        ``True`` for a bar, or a callable of (done, total).
+    """
+    target = _check_target(path, overwrite)
+    check_progress(progress)
+    if edition not in get_args(Edition):
+        raise ParameterError("give 'publication' or 'owner'", parameter="edition", value=edition)
+    public = edition == "publication"
+    for name, given in (("sweep", sweep), ("k", k)):
+        if public and given is not None:
+            remedy = Advice("give {}", edition="owner")
+            raise ParameterError("what was measured is for the owner", parameter=name, value=given, remedy=remedy)
+    if are_sets(subject):
+        sets_of = ItemsetRelease.of(subject, sets, labels)
+        page = itemsets.public_page(sets_of, title) if public else itemsets.owners_page(
+            sets_of, title, k, sweep, progress)  # fmt: skip
+    else:
+        table = MaskedTable.of(subject)
+        page = publication.page(table, title) if public else owner.page(table, title, k, sweep, progress)
+    html = _render(page)
     with write_atomic(target) as file:
         file.write(html.encode("utf-8"))
     return target
 
 
-def render(page: Page) -> str:
-    """Make the text of a page."""
-    from plotly.offline import get_plotlyjs
+def _check_target(path: StrPath, overwrite: bool) -> Path:
+    """Refuse a file that is there, and missing extras, before any work is done."""
+    chart.objects("a report")
+    _jinja()
+    target = Path(path)
+    check_new(target, overwrite)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"no folder {target.parent} to write {target.name} into")
+    return target
 
+
+def _render(page: Page) -> str:
     jinja2 = _jinja()
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     mark = jinja2.filters.Markup
-    scripts = [get_plotlyjs(), _part("page.js")]
     pictures = [block for section in page.sections for block in section.blocks if isinstance(block, Picture)]
+    scripts = [_part("page.js")]
+    if pictures:
+        from plotly.offline import get_plotlyjs
+
+        scripts.insert(0, get_plotlyjs())
+    # Reproducible builds set the date by this variable (reproducible-builds.org/specs/source-date-epoch).
+    today = time.gmtime(float(os.environ.get("SOURCE_DATE_EPOCH", time.time())))
     return str(
         environment.from_string(_part("page.html")).render(
             page=page,
@@ -58,7 +128,7 @@ def render(page: Page) -> str:
             number={id(picture): i for i, picture in enumerate(pictures)},
             key=id,
             data=mark(_embedded([_figure(picture.figure) for picture in pictures])),
-            made=time.strftime("%Y-%m-%d"),
+            made=time.strftime("%Y-%m-%d", today),
             version=_core.__version__,
         )
     )
@@ -78,7 +148,7 @@ def _part(name: str) -> str:
 
 
 def _figure(figure: go.Figure) -> dict[str, Any]:
-    """Give data and layout; the page has titles of its own."""
+    """Return data and layout; the page has titles of its own."""
     plain: dict[str, Any] = json.loads(figure.to_json())
     layout = plain["layout"]
     layout.pop("title", None)

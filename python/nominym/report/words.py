@@ -1,4 +1,4 @@
-"""Figures and promises in words that do not need this library's manual."""
+"""Figures in words that do not need this library's manual."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ SOURCES = {
 }
 
 
-def percent(share: float) -> str:
+def percent(share: float | None, digits: int = 3) -> str:
     """Write a share.
 
-    >>> percent(0.0312), percent(1), percent(0.00001), percent(0)
-    ('3.12\\xa0%', '100\\xa0%', 'under 0.01\\xa0%', '0\\xa0%')
+    >>> percent(0.0312), percent(1), percent(0.00001), percent(0), percent(0.99996), percent(0.234, 2)
+    ('3.12\\xa0%', '100\\xa0%', 'under 0.01\\xa0%', '0\\xa0%', 'over 99.9\\xa0%', '23\\xa0%')
     """
     if share is None or math.isnan(share):
         return "–"
     if 0 < share < 1e-4:
         return "under 0.01\u00a0%"
-    # Not quite all is not all.
-    rounded = min(share, 0.9999) if share < 1 else share
-    digits = 4 if rounded > 0.999 and rounded < 1 else 3
-    return f"{100 * rounded:.{digits}g}\u00a0%"
+    written = f"{float(f'{100 * share:.{digits}g}'):.10g}"
+    if share < 1 and written == "100":
+        return f"over {100 - 10 ** (2 - digits):g}\u00a0%"
+    return f"{written}\u00a0%"
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """Write a number, or a dash where there is none.
+    """Write a number, or a dash where there is none; whole ones in full.
 
     >>> number(12345), number(0.12345), number(float("nan"))
     ('12,345', '0.123', '–')
@@ -53,6 +53,15 @@ def number(value: Any, digits: int = 3) -> str:
         return f"{int(value):,}"
     # A change so small is none: sums of floats end like this.
     return "0" if abs(value) < 1e-12 else f"{value:.{digits}g}"
+
+
+def about(count: float, least: int = 10) -> str:
+    """Write a count for publication: two digits of it, and few as few.
+
+    >>> about(1234), about(10), about(3), about(3, 0)
+    ('1,200', '10', 'fewer than 10', '3')
+    """
+    return f"fewer than {least}" if count < least else f"{float(f'{count:.2g}'):,.0f}"
 
 
 def listed(names: Sequence[Any], most: int = 6) -> str:
@@ -67,13 +76,22 @@ def listed(names: Sequence[Any], most: int = 6) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else "nothing"
 
 
+def option_value(value: Any) -> str:
+    """Write the value of an option; nothing where there is nothing to say."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(" and ".join(map(str, one)) if isinstance(one, tuple) else str(one) for one in value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def one_in(bound: float) -> str:
     """Write a bound as people say it.
 
     >>> one_in(0.1)
     '1 in 10 (10\\xa0%)'
     """
-    return f"1 in {1 / bound:,.3g} ({percent(bound)})"
+    return f"1 in {round(1 / bound):,} ({percent(bound)})"
 
 
 def interval(low: float, high: float) -> str:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
 from nominym.error import DataError, ParameterError
-from nominym.frame import Table, column_names, distinct_codes, is_frame
-from nominym.risk.figures import quantiles_of
+from nominym.stats import quantiles_of
+from nominym.table import as_table, column_names
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Classes:
     """Quantiles of the sizes, each class counted once."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all figures by name."""
+        """Return all figures by name."""
         return asdict(self)
 
 
@@ -60,24 +58,14 @@ def classes(frame: Any, columns: Any = None, *, progress: Progress = None) -> Cl
     Samarati (2001), Protecting respondents' identities in microdata release, IEEE TKDE 13.
     """
     check_progress(progress)
-    table = Table(frame)
-    if is_frame(columns):
-        raise ParameterError(f"columns: a list of column names is needed, not {type(columns).__name__}")
+    table = as_table(frame)
     names = list(table.names) if columns is None else column_names(columns, table.names)
     if not names:
-        raise ParameterError("columns: name one column at least")
-    for name in names:
-        table.values(name)
-        if names.count(name) > 1:
-            raise ParameterError(f"columns: {name!r} stands {names.count(name)} times; name each column once")
-    table.check_lengths()
-    coded = []
-    for name in names:
-        codes = distinct_codes(table.values(name)) + 1
-        coded.append((codes.astype(np.uint32), int(codes.max(initial=0)) + 1))
-    n = len(coded[0][0])
+        raise ParameterError("name one column at least", parameter="columns")
+    n = len(table)
     if not n:
         raise DataError("the table has no records")
+    coded = [table.column(name).dense() for name in names]
     with reporter(progress, "classes") as report:
         sizes, counts = _core.class_sizes(coded, report)
     unique = int(counts[0]) if sizes[0] == 1 else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +14,14 @@ import pandas as pd
 
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
-from nominym.error import DataError, ParameterError, UnknownColumnError
-from nominym.frame import Missing, Table, check_missing, column_names
-from nominym.risk.columns import Known
-from nominym.risk.figures import interval, quantiles_of
-from nominym.risk.request import Request, Sample, check_truth
-from nominym.taxonomy.measure import Measure, as_measure
+from nominym.error import ParameterError, UnknownColumnError
+from nominym.meaning import Meaning, Measure, check_meanings
+from nominym.risk.attacked import Attacked, Sample
+from nominym.stats import interval, quantiles_of
+from nominym.table import Comparison, Missing, column_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-# "auto" attacks all of so many records, and a sample of so many of more.
-_ALL, _SAMPLE = 100_000, 20_000
 
 # Up to so many columns, every combination of them is tried.
 _FEW = 4
@@ -35,7 +32,7 @@ class Linkage:
     """What came of linking every person with the nearest rows. It does not say who was found."""
 
     known: tuple[Any, ...]
-    """Columns that the intruder knows."""
+    """Columns that the adversary knows."""
     records: int
     """Records before."""
     attacked: int
@@ -63,14 +60,14 @@ class Linkage:
         return f"<Linkage by {names}: share {self.share:.4f} of {who}{told}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all figures by name."""
+        """Return all figures by name."""
         return asdict(self)
 
 
 def linkage(
     before: Any,
     after: Any,
-    taxonomies: Mapping[Any, Any],
+    meanings: Mapping[Any, Meaning],
     *,
     known: Any = None,
     k: int | None = None,
@@ -87,7 +84,7 @@ def linkage(
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
     >>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
-    >>> strict = nym.rank_swap(frame, masked, k=5, guarantee="strict", seed=1)
+    >>> strict = nym.rank_swap(frame, masked, k=5, seed=1)
     >>> found = nym.risk.linkage(frame, strict.data, masked, k=5)
     >>> found.share < found.bound, found.holds
     (True, True)
@@ -99,12 +96,10 @@ def linkage(
     before, after
         The table as it was and its release: frames of any kind, also of two kinds. Row i of ``after`` is the release of
         row i of ``before``, by position, unless ``truth`` says otherwise.
-    taxonomies
-        What the values of columns mean: a ``Taxonomy`` or a ``DistanceMatrix``; ``None`` for numbers, dates and ordered
-        categoricals or the list of all values in order, whose distance is the difference relative to the largest; or
-        "equal", by which equal values have distance 0 and others 1.
+    meanings
+        What the values of columns mean: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order`` or an ``Equality``.
     known
-        The columns that the intruder knows; by default all of ``taxonomies``.
+        The columns that the adversary knows; by default all of ``meanings``.
     k
         To compare the share with 1/k.
     sample
@@ -133,16 +128,14 @@ def linkage(
     semantic distances, Martínez, Sánchez and Valls (2012), Evaluation of the disclosure risk of masking methods dealing
     with textual attributes, International Journal of Innovative Computing, Information and Control 8.
     """
-    attack = _Attack(
-        before, after, taxonomies, known, Request(k, sample, seed), truth, measure, roots, missing, progress
-    )
-    return attack.by(attack.names)
+    comparison = _compared(before, after, meanings, known, measure, roots, truth, missing, progress)
+    return link(comparison, k=k, sample=sample, seed=seed, progress=progress)
 
 
 def linkages(
     before: Any,
     after: Any,
-    taxonomies: Mapping[Any, Any],
+    meanings: Mapping[Any, Meaning],
     *,
     k: int | None = None,
     sample: Sample = "auto",
@@ -158,7 +151,7 @@ def linkages(
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(500, seed=1)
     >>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
-    >>> res = nym.rank_swap(frame, masked, k=5, guarantee="strict", seed=1)
+    >>> res = nym.rank_swap(frame, masked, k=5, seed=1)
     >>> nym.risk.linkages(frame, res.data, masked, k=5)[["known", "attacked", "bound", "holds"]]
                         known  attacked  bound  holds
     0            (diagnosis,)       500    0.2   True
@@ -170,129 +163,104 @@ def linkages(
     pandas.DataFrame
         A row for each attack, with the fields of ``Linkage``, which see. One sample serves all attacks that need one.
     """
-    attack = _Attack(
-        before, after, taxonomies, None, Request(k, sample, seed), truth, measure, roots, missing, progress
-    )
-    sizes = range(1, len(attack.names) + 1) if len(attack.names) <= _FEW else (1, len(attack.names))
-    sets = [chosen for size in sizes for chosen in combinations(attack.names, size)]
-    found = [attack.by(chosen).to_dict() for chosen in sets]
+    comparison = _compared(before, after, meanings, None, measure, roots, truth, missing, progress)
+    return links(comparison, k=k, sample=sample, seed=seed, progress=progress)
+
+
+def link(
+    comparison: Comparison,
+    known: Any = None,
+    *,
+    k: int | None = None,
+    sample: Sample = "auto",
+    seed: int | None = None,
+    progress: Progress = None,
+) -> Linkage:
+    """Attack a release whose columns are coded already: ``linkage`` explains it."""
+    names = _known(known, comparison.changes)
+    return _Attack(comparison, Attacked(k, sample, seed), progress).by(names)
+
+
+def links(
+    comparison: Comparison,
+    *,
+    k: int | None = None,
+    sample: Sample = "auto",
+    seed: int | None = None,
+    progress: Progress = None,
+) -> pd.DataFrame:
+    """Attack a release whose columns are coded already: ``linkages`` explains it."""
+    attack, names = _Attack(comparison, Attacked(k, sample, seed), progress), list(comparison.changes)
+    sizes = range(1, len(names) + 1) if len(names) <= _FEW else (1, len(names))
+    found = [attack.by(chosen).to_dict() for size in sizes for chosen in combinations(names, size)]
     return pd.DataFrame({name: pd.Series([row[name] for row in found]) for name in found[0]})
 
 
 class _Attack:
-    """Two tables made ready; any fault in them is told before anybody is looked for."""
+    """An attack on one release; its sample serves all sets of known columns."""
 
-    def __init__(
-        self,
-        before: Any,
-        after: Any,
-        taxonomies: Mapping[Any, Any],
-        known: Any,
-        request: Request,
-        truth: Any,
-        measure: str | Measure,
-        roots: Mapping[Any, object] | None,
-        missing: Missing,
-        progress: Progress,
-    ) -> None:
+    def __init__(self, comparison: Comparison, attacked: Attacked, progress: Progress) -> None:
         check_progress(progress)
-        check_missing(missing)
-        how = as_measure(measure)
-        self._request, self._progress = request, progress
-        self.names = _names(taxonomies, known)
-        unknown = [name for name in roots or {} if name not in taxonomies]
-        if unknown:
-            raise ParameterError(f"roots: {unknown[0]!r} is not among the columns: {', '.join(map(str, taxonomies))}")
-        tables = Table(before), Table(after)
-        sizes = [_records(table, self.names, when) for table, when in zip(tables, ("before", "after"), strict=True)]
-        if truth is None:
-            _refuse_other_order(before, after)
-        self._records = sizes[0]
-        self._truth = check_truth(truth, *sizes)
-        self._columns = {
-            name: Known(tables, name, taxonomies[name], how, (roots or {}).get(name), missing, progress)
-            for name in self.names
-        }
-        self._drawn: NDArray[np.uint32] | str | None = "not yet"
+        self._comparison, self._attacked, self._progress = comparison, attacked, progress
+
+    @cached_property
+    def _sample(self) -> NDArray[np.uint32] | None:
+        return self._attacked.rows(len(self._comparison))
 
     def by(self, names: Sequence[Any]) -> Linkage:
         """Attack with some columns known."""
-        columns = [self._columns[name] for name in names]
-        rows = self._sample(len(columns))
-        distances = [column.distances for column in columns]
-        targets = [column.before if rows is None else column.before[rows] for column in columns]
-        own = self._truth if rows is None else self._truth[rows]
+        records = len(self._comparison)
+        # With one column the search is over its categories, which costs next to nothing.
+        everybody = len(names) == 1 and self._attacked.sample == "auto"
+        rows = None if everybody else self._sample
+        own = np.arange(records, dtype=np.uint32) if rows is None else rows
+        before, after, distances = zip(*(self._comparison.changes[name].united for name in names), strict=True)
+        targets = [codes if rows is None else codes[rows] for codes in before]
         with reporter(self._progress, "record linkage") as report:
-            ties, people, hits = _core.link_records(
-                targets, [column.after for column in columns], distances, own, report
-            )
+            ties, people, hits = _core.link_records(targets, list(after), list(distances), own, report)
         attacked = len(own)
         share = math.fsum(hits / ties) / attacked
         squares = math.fsum(hits / ties.astype(np.float64) ** 2) / attacked
-        bound = self._request.bound
+        bound = self._attacked.bound
         return Linkage(
             known=tuple(names),
-            records=self._records,
+            records=records,
             attacked=attacked,
             share=share,
-            interval=None if rows is None else interval(share, squares, attacked, self._records),
+            interval=None if rows is None else interval(share, squares, attacked, records),
             bound=bound,
             holds=None if bound is None else interval(share, squares, attacked)[0] <= bound,
             ties=quantiles_of(ties, people),
         )
 
-    def _sample(self, columns: int) -> NDArray[np.uint32] | None:
-        # With one column the search is over its categories, which costs next to nothing.
-        if columns == 1 and self._request.sample == "auto":
-            return None
-        if isinstance(self._drawn, str):
-            self._drawn = self._request.draw(self._records, _ALL, _SAMPLE)
-        return self._drawn
+
+def _compared(
+    before: Any,
+    after: Any,
+    meanings: Mapping[Any, Meaning],
+    known: Any,
+    measure: str | Measure,
+    roots: Mapping[Any, object] | None,
+    truth: Any,
+    missing: Missing,
+    progress: Progress,
+) -> Comparison:
+    """Code both tables; any fault in them is an error before anybody is looked for."""
+    given = check_meanings(meanings)
+    chosen = {name: given[name] for name in _known(known, given)}
+    tops = {name: root for name, root in (roots or {}).items() if name in chosen or name not in given}
+    return Comparison.of(
+        before, after, chosen, measure=measure, roots=tops, truth=truth, missing=missing, progress=progress
+    )
 
 
-def _names(taxonomies: Any, known: Any) -> list[Any]:
-    if not isinstance(taxonomies, Mapping) or not taxonomies:
-        raise ParameterError(
-            "taxonomies: a mapping from column names to taxonomies is needed, with one column at least"
-        )
+def _known(known: Any, meanings: Mapping[Any, Any]) -> list[Any]:
     if known is None:
-        return list(taxonomies)
-    names = column_names(known, list(taxonomies))
+        return list(meanings)
+    try:
+        names = column_names(known, list(meanings), "known")
+    except UnknownColumnError as error:
+        raise UnknownColumnError(f"known: {error}", remedy="give it a meaning, such as nym.Equality()") from None
     if not names:
-        raise ParameterError("known: name one column at least; who knows nothing finds nobody")
-    for name in names:
-        if name not in taxonomies:
-            raise UnknownColumnError(
-                f"known: {name!r} is not among taxonomies, which have {', '.join(map(repr, taxonomies))}; give it a "
-                "taxonomy, or 'equal'"
-            )
-        if names.count(name) > 1:
-            raise ParameterError(f"known: {name!r} stands {names.count(name)} times; name each column once")
+        raise ParameterError("name one column at least; who knows nothing finds nobody", parameter="known")
     return names
-
-
-def _records(table: Table, names: Sequence[Any], when: str) -> int:
-    for name in names:
-        if name not in table.names:
-            raise UnknownColumnError(
-                f"there is no column {name!r} in the table {when}; there are {', '.join(map(repr, table.names))}"
-            )
-    table.check_lengths()
-    records = len(table.values(names[0]))
-    if not records:
-        raise DataError(f"the table {when} has no records")
-    return records
-
-
-def _refuse_other_order(before: Any, after: Any) -> None:
-    """Refuse frames whose index says that the rows are in another order: risk would be told to be lower than it is."""
-    if not (isinstance(before, pd.DataFrame) and isinstance(after, pd.DataFrame)) or len(before) != len(after):
-        return
-    first, second = before.index, after.index
-    if first.equals(second) or not (first.is_unique and second.is_unique):
-        return
-    if bool(first.isin(second).all()):
-        raise DataError(
-            "the tables have the same index in another order; rows are compared by position, so sort one like the "
-            "other, or give truth=after.index.get_indexer(before.index)"
-        )

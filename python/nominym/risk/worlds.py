@@ -9,16 +9,12 @@ import numpy as np
 
 from nominym.control import Progress, check_progress
 from nominym.error import DataError, ParameterError
-from nominym.itemsets.release import Release
-from nominym.itemsets.sets import Itemsets
-from nominym.risk.figures import interval, quantiles_of
-from nominym.risk.request import Request, Sample
+from nominym.itemsets import Itemsets, Release
+from nominym.risk.attacked import Attacked, Sample
+from nominym.stats import interval, quantiles_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-# "auto" attacks all of so many records, and a sample of so many of more.
-_ALL, _SAMPLE = 100_000, 20_000
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -58,7 +54,7 @@ class Worlds:
         return f"<Worlds of {who}: {self.smallest:,} rows or more, median {median:,}{told}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all figures by name, but for the single counts."""
+        """Return all figures by name, but for the single counts."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "counts"}
 
 
@@ -75,7 +71,7 @@ def worlds(
 
     >>> import nominym as nym
     >>> sets, _ = nym.datasets.baskets(2_000, seed=1, items=100)
-    >>> rel = nym.recode(sets, k=8, order="gray", seed=1)
+    >>> rel = nym.recode(sets, k=8, structure="ring", order="gray", seed=1)
     >>> found = nym.risk.worlds(rel, sets, k=8)
     >>> found.holds, found.posterior["largest"] <= 1 / 8, found.share_below
     (True, True, 0.0)
@@ -99,12 +95,12 @@ def worlds(
     Returns
     -------
     Worlds
-        The intruder knows all items of a person and that the person is in the release. By what is published alone,
+        The adversary knows all items of a person and that the person is in the release. By what is published alone,
         every row that the record could be is as likely as any other: the posterior of the true one is 1/rows.
 
     Xue, Karras, Raïssi, Vaidya and Tan (2012), Anonymizing set-valued data by nonreciprocal recoding, KDD.
     """
-    request = Request(k, sample, seed)
+    attacked_by = Attacked(k, sample, seed)
     check_progress(progress)
     if not isinstance(rel, Release):
         raise ParameterError(f"rel: a Release, as recode gives it, is needed, not {type(rel).__name__}")
@@ -112,7 +108,7 @@ def worlds(
         raise ParameterError(f"sets: the original Itemsets are needed, not {type(sets).__name__}")
     if not len(sets):
         raise DataError("there are no records to look for")
-    rows = request.draw(len(sets), _ALL, _SAMPLE)
+    rows = attacked_by.rows(len(sets))
     chosen = sets if rows is None else Itemsets(sets.core.select(rows), sets.names)
     counts = rel.compatible(chosen, progress=progress)
     nowhere = int((counts == 0).sum())
@@ -135,7 +131,7 @@ def worlds(
         quantiles=quantiles_of(values, times.astype(np.uint64)),
         posterior={"mean": mean, "largest": float(posteriors.max())},
         interval=interval(mean, squares, attacked, all_of) if sampled else None,
-        bound=request.bound,
+        bound=attacked_by.bound,
         share_below=below,
         interval_below=interval(below, below, attacked, all_of) if sampled and below is not None else None,
         holds=None if k is None else int(values[0]) >= k,

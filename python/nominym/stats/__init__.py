@@ -7,6 +7,7 @@ All take columns of any library or plain sequences; records with a missing value
 refused (``missing="error"``).
 """
 
+from nominym.stats.figures import interval, quantiles, quantiles_of
 from nominym.stats.marginality import (
     marginality,
     marginality_covariance,
@@ -17,7 +18,10 @@ from nominym.stats.marginality import (
     var_h,
 )
 from nominym.stats.semantic import (
+    correlation,
+    correlation_changes,
     covariance_matrix,
+    covariances,
     distance_correlation,
     distance_covariance,
     distance_variance,
@@ -27,15 +31,21 @@ from nominym.stats.semantic import (
 )
 
 __all__ = [
+    "correlation",
+    "correlation_changes",
     "covariance_matrix",
+    "covariances",
     "distance_correlation",
     "distance_covariance",
     "distance_variance",
+    "interval",
     "marginality",
     "marginality_covariance",
     "marginality_covariance_matrix",
     "marginality_mean",
     "marginality_variance",
+    "quantiles",
+    "quantiles_of",
     "rmse",
     "semantic_mean",
     "semantic_variance",

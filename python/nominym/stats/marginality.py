@@ -18,9 +18,8 @@ import pandas as pd
 from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import DataError, MissingValueError, ParameterError, TaxonomyError
-from nominym.frame import Column, Missing, Table, code, code_together
-from nominym.taxonomy.space import Space
-from nominym.taxonomy.taxonomy import Taxonomy
+from nominym.meaning import ConceptSpace, Order, Taxonomy
+from nominym.table import MISSING, Column, Missing, Table, code, complete
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,10 +47,8 @@ class _Mapped:
 
     def __init__(self, column: Column, tax: Taxonomy, tree: Tree) -> None:
         self.column = column
-        self.space = Space(_as_tree(tax, tree), [column])
-        restricted = self.space.semantics
-        assert isinstance(restricted, Taxonomy)  # _as_tree refuses anything else
-        self._core = _core.Marginality(restricted.graph, self.space.counted(0))
+        self.space = ConceptSpace(_as_tree(tax, tree), [column], "wu-palmer", None)
+        self._core = _core.Marginality(self.space.taxonomy.graph, _counted(self.space, column))
         self.of_category = self._core.of[self.space.places[0]]
 
     @property
@@ -70,6 +67,13 @@ class _Mapped:
         place = self.space.places[0]
         with reporter(progress, "distances") as report:
             return self._core.distances(place[self.column.codes[first]], place[self.column.codes[second]], report)
+
+
+def _counted(space: ConceptSpace, column: Column) -> NDArray[np.uint64]:
+    """Count the records at every place."""
+    totals = np.zeros(len(space), dtype=np.uint64)
+    np.add.at(totals, space.places[0], column.counts)
+    return totals
 
 
 def marginality(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "keep") -> NDArray[np.float64]:
@@ -99,7 +103,7 @@ def marginality_mean(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: 
     places = mapped.space.places[0]
     # Places are in the order of ids.
     least = min(range(len(places)), key=lambda i: (mapped.of_category[i], places[i]))
-    return mapped.space.names[places[least]], float(mapped.of_category[least])
+    return mapped.space.name(int(places[least])), float(mapped.of_category[least])
 
 
 def marginality_variance(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "keep") -> float:
@@ -121,7 +125,7 @@ def marginality_covariance(
     >>> marginality_covariance(["flu", "coma"], ["coma", "flu"], tax, tax)
     2.0
     """
-    columns = code_together({"x": x, "y": y}, missing)
+    columns = complete({name: code(values, name, missing) for name, values in (("x", x), ("y", y))})
     first, second = (_Mapped(column, tax, tree) for column, tax in zip(columns, (tax_x, tax_y), strict=True))
     return first.covariance(second)
 
@@ -137,7 +141,7 @@ def marginality_covariance_matrix(
     first    2.0
     """
     table = Table(frame)
-    columns = code_together({name: table.values(name) for name in taxonomies}, missing)
+    columns = complete({name: code(table.values(name), str(name), missing) for name in taxonomies})
     mapped = [_Mapped(column, tax, tree) for column, tax in zip(columns, taxonomies.values(), strict=True)]
     cells = np.diag([column.variance for column in mapped])
     for i, j in combinations(range(len(mapped)), 2):
@@ -158,8 +162,8 @@ def var_h(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "
     """
     column = code(values, missing=missing)
     hierarchy = _as_tree(tax, tree)
-    space = Space(hierarchy, [column], root=hierarchy.root)
-    base, n, sums = _core.digits(hierarchy.graph, space.counted(0))
+    space = ConceptSpace(hierarchy, [column], "wu-palmer", hierarchy.root)
+    base, n, sums = _core.digits(hierarchy.graph, _counted(space, column))
     if n < 2:
         return Fraction(0)
     return sum(
@@ -201,20 +205,21 @@ def sse_distance(
             raise ParameterError(f"taxonomies names {name!r}, which is not among the columns {names}")
     if not names:
         raise DataError("no column to measure")
-    records = len(table.values(names[0]))
     for name in names:
-        if len(table.values(name)) != records:
-            raise DataError(f"column {name!r} has {len(table.values(name)):,} records, {names[0]!r} has {records:,}")
+        table.values(name)
+    records = len(table)
     pairs = [_rows(rows, records, which) for rows, which in ((first, "first"), (second, "second"))]
     if len(pairs[0]) != len(pairs[1]):
         raise ParameterError(f"first has {len(pairs[0])} rows and second {len(pairs[1])}; give pairs")
     total = np.zeros(len(pairs[0]))
     for name in names:
         if name in taxonomies:
-            mapped = _Mapped(table.code(name, "error"), taxonomies[name], tree)
+            column = table.column(name)
+            column.check_missing("error")
+            mapped = _Mapped(column, taxonomies[name], tree)
             within, overall = mapped.distances(pairs[0], pairs[1], progress), mapped.variance
         else:
-            numbers = _numbers(table.values(name), name)
+            numbers = _numbers(table.column(name), name)
             within = (numbers[pairs[0]] - numbers[pairs[1]]) ** 2 / 2
             overall = float(np.var(numbers, ddof=1)) if records > 1 else 0.0
         if overall > 0:
@@ -232,26 +237,12 @@ def _rows(rows: Any, records: int, which: str) -> NDArray[np.intp]:
     return found.astype(np.intp)
 
 
-def _numbers(values: Any, name: Any) -> NDArray[np.float64]:
+def _numbers(column: Column, name: Any) -> NDArray[np.float64]:
     """Read a column as numbers; ordered categories by their rank."""
-    series = values if isinstance(values, pd.Series) else pd.Series(_plain(values))
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        if not series.cat.ordered:
-            raise DataError(f"column {name!r} is nominal: give it a taxonomy, or leave it out with columns=")
-        ranks = series.cat.codes.to_numpy()
-        numbers = np.where(ranks >= 0, ranks, np.nan).astype(np.float64)
-    elif pd.api.types.is_numeric_dtype(series.dtype) and series.dtype.kind != "c":
-        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    else:
-        raise DataError(f"column {name!r} is nominal: give it a taxonomy, or leave it out with columns=")
-    if np.isnan(numbers).any():
-        row = int(np.flatnonzero(np.isnan(numbers))[0])
-        raise MissingValueError(f"column {name!r}: row {row} is missing; fill or drop such records")
-    if np.isinf(numbers).any():
-        row = int(np.flatnonzero(np.isinf(numbers))[0])
-        raise DataError(f"column {name!r}: row {row} is infinite; correct or drop such records")
-    return numbers
-
-
-def _plain(values: Any) -> Any:
-    return values.to_pandas() if hasattr(values, "to_pandas") else values
+    if column.order is None and column.kind not in ("whole", "number", "truth"):
+        raise DataError("it is nominal: give it a taxonomy, or leave it out with columns=", column=name)
+    if column.missing:
+        row = int(np.flatnonzero(column.codes == MISSING)[0])
+        raise MissingValueError(f"row {row} is missing; fill or drop such records", column=name)
+    of_category: NDArray[np.float64] = np.array(Order().numbers(column), dtype=np.float64)
+    return of_category[column.codes]

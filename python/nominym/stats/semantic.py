@@ -16,10 +16,9 @@ import pandas as pd
 
 from nominym import _core
 from nominym.control import Progress, reporter
-from nominym.error import DataError, ParameterError
-from nominym.frame import MISSING, Column, Missing, Table, code, code_together
-from nominym.taxonomy.measure import Measure
-from nominym.taxonomy.space import Semantics, Space
+from nominym.error import DataError
+from nominym.meaning import Meaning, Measure, check_meanings
+from nominym.table import MISSING, Attribute, Change, Missing, Table, code, complete, of_columns, single
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 def semantic_mean(
     values: Any,
-    tax: Semantics,
+    tax: Meaning,
     *,
     measure: str | Measure = "wu-palmer",
     root: object = None,
@@ -41,13 +40,13 @@ def semantic_mean(
     >>> semantic_mean(["flu", "coma", "deep coma", "coma"], tax)
     'coma'
     """
-    space, _, mean = _centre(values, tax, measure, root, missing, progress)
-    return space.names[mean]
+    attribute = single(values, tax, measure, root, missing, progress)
+    return attribute.space.name(attribute.mean)
 
 
 def semantic_variance(
     values: Any,
-    tax: Semantics,
+    tax: Meaning,
     *,
     measure: str | Measure = "wu-palmer",
     root: object = None,
@@ -61,26 +60,14 @@ def semantic_variance(
     >>> round(semantic_variance(["flu", "coma", "deep coma", "coma"], tax), 4)
     0.0725
     """
-    space, column, mean = _centre(values, tax, measure, root, missing, progress)
-    places = space.places[0]
-    distances = space.pairs(places, np.full_like(places, mean))
-    counts = column.counts.astype(np.float64)
-    return math.fsum(counts * distances**2) / math.fsum(counts)
-
-
-def _centre(
-    values: Any, tax: Semantics, measure: str | Measure, root: object, missing: Missing, progress: Progress
-) -> tuple[Space, Column, int]:
-    column = code(values, missing=missing)
-    space = Space(tax, [column], measure, root)
-    return space, column, space.mean(space.places[0], column.counts, progress)
+    return single(values, tax, measure, root, missing, progress).variance
 
 
 def distance_covariance(
     x: Any,
     y: Any,
-    tax_x: Semantics,
-    tax_y: Semantics,
+    tax_x: Meaning,
+    tax_y: Meaning,
     *,
     measure: str | Measure = "wu-palmer",
     root_x: object = None,
@@ -98,12 +85,12 @@ def distance_covariance(
     0.25
     """
     first, second = _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, measure, missing, progress)
-    return _covariance(first, second, progress)
+    return covariance(first, second, progress)
 
 
 def distance_variance(
     x: Any,
-    tax: Semantics,
+    tax: Meaning,
     *,
     measure: str | Measure = "wu-palmer",
     root: object = None,
@@ -117,15 +104,15 @@ def distance_variance(
     >>> distance_variance(["flu", "coma"], tax)
     0.25
     """
-    (column,) = _attributes({"x": (x, tax, root)}, measure, missing, progress)
-    return _covariance(column, column, progress)
+    attribute = single(x, tax, measure, root, missing, progress)
+    return covariance(attribute, attribute, progress)
 
 
 def distance_correlation(
     x: Any,
     y: Any,
-    tax_x: Semantics,
-    tax_y: Semantics,
+    tax_x: Meaning,
+    tax_y: Meaning,
     *,
     measure: str | Measure = "wu-palmer",
     root_x: object = None,
@@ -143,12 +130,12 @@ def distance_correlation(
     1.0
     """
     first, second = _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, measure, missing, progress)
-    return correlation(first.column.codes, second.column.codes, first.distances, second.distances, progress)
+    return correlation(first, second, progress)
 
 
 def covariance_matrix(
     frame: Any,
-    taxonomies: Mapping[Any, Semantics],
+    meanings: Mapping[Any, Meaning],
     *,
     measure: str | Measure = "wu-palmer",
     roots: Mapping[Any, object] | None = None,
@@ -164,100 +151,72 @@ def covariance_matrix(
     first    0.25    0.25
     second   0.25    0.25
     """
-    table = Table(frame)
-    if not isinstance(taxonomies, Mapping):
-        raise ParameterError(
-            f"taxonomies: a mapping from column to taxonomy is needed, not {type(taxonomies).__name__}"
-        )
-    given = {name: (table.values(name), tax, (roots or {}).get(name)) for name, tax in taxonomies.items()}
-    columns = _attributes(given, measure, missing, progress)
-    cells = covariances([c.column.codes for c in columns], [c.distances for c in columns], progress)
-    return pd.DataFrame(cells, index=list(taxonomies), columns=list(taxonomies))
-
-
-class _Attribute:
-    """A column with the distances between its categories."""
-
-    def __init__(self, column: Column, space: Space, progress: Progress) -> None:
-        self.column = column
-        self.distances = space.matrix(space.places[0], progress)
+    table, given = Table(frame), check_meanings(meanings)
+    values = {name: (table.values(name), meaning, (roots or {}).get(name)) for name, meaning in given.items()}
+    cells = covariances(_attributes(values, measure, missing, progress), progress)
+    return pd.DataFrame(cells, index=list(given), columns=list(given))
 
 
 def _attributes(
-    given: Mapping[Any, tuple[Any, Semantics, object]],
+    given: Mapping[Any, tuple[Any, Meaning, object]],
     measure: str | Measure,
     missing: Missing,
     progress: Progress,
-) -> list[_Attribute]:
-    columns = code_together({name: values for name, (values, _, _) in given.items()}, missing)
-    return [
-        _Attribute(column, Space(tax, [column], measure, root), progress)
-        for column, (_, tax, root) in zip(columns, given.values(), strict=True)
-    ]
+) -> list[Attribute]:
+    """Code columns, and keep the records in which none is missing."""
+    columns = {
+        name: code(values, str(getattr(values, "name", None) or name), missing)
+        for name, (values, _, _) in given.items()
+    }
+    _, meanings, roots = zip(*given.values(), strict=True)
+    return of_columns(complete(columns), meanings, measure, roots, progress)
 
 
-def correlation(
-    x: NDArray[np.uint32],
-    y: NDArray[np.uint32],
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    progress: Progress = None,
-) -> float:
-    """Measure ``sdCor`` of two coded columns by the distances of their categories; records with both values count.
-
-    Not a number where there is no such record.
-    """
-    pairs = _core.joint(x, y, (len(a), len(b)))
+def correlation(x: Attribute, y: Attribute, progress: Progress = None) -> float:
+    """Measure ``sdCor`` of two attributes; records with both values count. Not a number where there is none."""
+    pairs = _core.joint(x.column.codes, y.column.codes, (x.size, y.size))
     if not len(pairs[2]):
         return math.nan
     spread = math.prod(
-        _root(_diagonal(np.bincount(codes, pairs[2], len(cells))), cells, cells, progress)
-        for codes, cells in ((pairs[0], a), (pairs[1], b))
+        _root(_diagonal(np.bincount(codes, pairs[2], side.size)), side, side, progress)
+        for codes, side in ((pairs[0], x), (pairs[1], y))
     )
-    return _root(pairs, a, b, progress) / math.sqrt(spread) if spread > 0 else 0.0
+    return _root(pairs, x, y, progress) / math.sqrt(spread) if spread > 0 else 0.0
 
 
-Coded: TypeAlias = "tuple[NDArray[np.uint32], NDArray[np.float64]]"
-"""Codes of a column, and the distances of its categories."""
-
-
-def correlation_changes(
-    before: Mapping[Any, Coded], after: Mapping[Any, Coded], progress: Progress = None
-) -> pd.DataFrame:
-    """Compare the distance correlations of all pairs of columns before and after masking."""
+def correlation_changes(changes: Mapping[Any, Change], progress: Progress = None) -> pd.DataFrame:
+    """Compare the distance correlations of all pairs of attributes before and after masking."""
     rows = []
-    for x, y in combinations(before, 2):
-        was, now = (
-            correlation(coded[x][0], coded[y][0], coded[x][1], coded[y][1], progress) for coded in (before, after)
-        )
+    for x, y in combinations(changes, 2):
+        was = correlation(changes[x].before, changes[y].before, progress)
+        now = correlation(changes[x].after, changes[y].after, progress)
         rows.append((x, y, was, now, now - was))
     return pd.DataFrame(rows, columns=["x", "y", "before", "after", "difference"])
 
 
-def covariances(
-    codes: Sequence[NDArray[np.uint32]], distances: Sequence[NDArray[np.float64]], progress: Progress = None
-) -> NDArray[np.float64]:
-    """Measure ``sdVar`` (diagonal) and ``sdCov`` of coded columns; only records with all values count."""
-    complete = np.logical_and.reduce([column != MISSING for column in codes])
-    if not complete.any():
+def covariances(attributes: Sequence[Attribute], progress: Progress = None) -> NDArray[np.float64]:
+    """Measure ``sdVar`` (diagonal) and ``sdCov`` of attributes; only records with all values count."""
+    codes = [attribute.column.codes for attribute in attributes]
+    rows = np.logical_and.reduce([column != MISSING for column in codes])
+    if not rows.any():
         raise DataError("no record has a value in all of the columns, so they have no covariance; mask them apart")
-    kept = codes if complete.all() else [column[complete] for column in codes]
-    counts = [np.bincount(column, minlength=len(d)) for column, d in zip(kept, distances, strict=True)]
-    cells = np.diag([_root(_diagonal(n), d, d, progress) for n, d in zip(counts, distances, strict=True)])
+    kept = codes if rows.all() else [column[rows] for column in codes]
+    counts = [np.bincount(column, minlength=side.size) for column, side in zip(kept, attributes, strict=True)]
+    cells = np.diag([_root(_diagonal(n), side, side, progress) for n, side in zip(counts, attributes, strict=True)])
     for i, j in combinations(range(len(codes)), 2):
-        pairs = _core.joint(kept[i], kept[j], (len(distances[i]), len(distances[j])))
-        cells[i, j] = cells[j, i] = _root(pairs, distances[i], distances[j], progress)
+        pairs = _core.joint(kept[i], kept[j], (attributes[i].size, attributes[j].size))
+        cells[i, j] = cells[j, i] = _root(pairs, attributes[i], attributes[j], progress)
     return cells
 
 
 _Pairs: TypeAlias = "tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]"
 
 
-def _covariance(x: _Attribute, y: _Attribute, progress: Progress) -> float:
+def covariance(x: Attribute, y: Attribute, progress: Progress = None) -> float:
+    """Measure ``sdCov`` of two attributes without missing values."""
     if x is y:
-        return _root(_diagonal(x.column.counts), x.distances, x.distances, progress)
-    pairs = _core.joint(x.column.codes, y.column.codes, (len(x.distances), len(y.distances)))
-    return _root(pairs, x.distances, y.distances, progress)
+        return _root(_diagonal(x.column.counts), x, x, progress)
+    return _root(_core.joint(x.column.codes, y.column.codes, (x.size, y.size)), x, y, progress)
 
 
 def _diagonal(counts: NDArray[Any]) -> _Pairs:
@@ -266,16 +225,16 @@ def _diagonal(counts: NDArray[Any]) -> _Pairs:
     return every, every, counts.astype(np.uint64)
 
 
-def _root(pairs: _Pairs, a: NDArray[np.float64], b: NDArray[np.float64], progress: Progress) -> float:
+def _root(pairs: _Pairs, x: Attribute, y: Attribute, progress: Progress) -> float:
     with reporter(progress, "distance covariance") as report:
-        squared = _core.covariance_squared(*pairs, a, b, report)
+        squared = _core.covariance_squared(*pairs, x.distances, y.distances, report)
     return math.sqrt(max(squared, 0.0))
 
 
 def rmse(
     before: Any,
     after: Any,
-    tax: Semantics,
+    tax: Meaning,
     *,
     measure: str | Measure = "wu-palmer",
     root: object = None,
@@ -289,8 +248,5 @@ def rmse(
     >>> rmse(["flu", "coma"], ["coma", "flu"], tax)
     0.5
     """
-    old, new = code_together({"before": before, "after": after}, missing)
-    space = Space(tax, [old, new], measure, root)
-    x, y, count = _core.joint(old.codes, new.codes, (len(old.categories), len(new.categories)))
-    distances = space.pairs(space.places[0][x], space.places[1][y], progress)
-    return math.sqrt(math.fsum(count * distances**2) / int(count.sum()))
+    columns = {name: code(values, name, missing) for name, values in (("before", before), ("after", after))}
+    return Change.between("values", complete(columns), tax, measure, root, progress).rmse

@@ -3,29 +3,188 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
-from nominym.error import DataError
-from nominym.frame import MISSING, Column, Missing, Table, by_name
+from nominym.error import Advice, DataError, ParameterError
+from nominym.meaning import Equality, Meaning
 from nominym.memory import require
-from nominym.result import Result
-from nominym.swap.data_request import Mode, Request, names
+from nominym.method import Method, made_with, option
+from nominym.result import Result, Secret, source_of
+from nominym.rng import check_seed
+from nominym.table import MISSING, Attribute, Change, Column, Comparison, Missing, Table, attributes, column_names
+from nominym.values import is_sequence, to_list
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Mode = Literal["simultaneous", "sequential"]
 
-@dataclass(frozen=True)
-class SwapPairs:
-    """What only the owner of the data may know."""
+MOST_KEYS = 8
+"""Keys in which the records of a pair can be told to differ; the work doubles with each."""
 
-    pairs: dict[tuple[Any, ...], NDArray[np.uint32]]
-    """By the columns that were swapped together, the row numbers of the pairs, one pair a row."""
+
+@dataclass(frozen=True, repr=False)
+class DataSwap(Method):
+    """Data swapping with its options; ``data_swap`` explains them.
+
+    >>> import nominym as nym
+    >>> nym.DataSwap(rate=0.1, equal=["sex"])
+    DataSwap(rate=0.1, equal=('sex',))
+    """
+
+    command: ClassVar[str] = "data-swap"
+
+    rate: float = option(float, 0.05, "Share of the records that are in a pair, from 0 to 1.",
+                         least=0, shown="Rate, share of records in a pair")  # fmt: skip
+    equal: Any = option(list, (), "A column in which pairs agree. May be repeated.", shown="Equal within pairs")
+    unequal: Any = option(list, (), "A column in which pairs differ. May be repeated.", shown="Different within pairs")
+    true_swaps: bool = option(bool, False, "Draw only pairs whose values differ.",
+                              shown="Only swaps that change something")  # fmt: skip
+    mode: Mode = option(str, "simultaneous", "Swap columns together, or one after another.",
+                        choices=("simultaneous", "sequential"), shown="Swapped columns")  # fmt: skip
+    strict_rate: bool = option(bool, False, "Stop if there are too few feasible pairs.")
+    missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
+                              shown="Missing values")  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning, or two meanings."""
+        for name in ("equal", "unequal"):
+            given = getattr(self, name)
+            # A single name may be a tuple, so it is told from several only beside the columns of a table.
+            several = (given,) if isinstance(given, str) else tuple(to_list(given)) if is_sequence(given) else given
+            object.__setattr__(self, name, several)
+        self.check_options()
+        if self.rate > 1:
+            percent = f"; for {float(self.rate):g} % give {float(self.rate) / 100:g}" if self.rate <= 100 else ""
+            raise ParameterError(
+                f"give the share of records to swap, a number above 0 and up to 1{percent}",
+                parameter="rate",
+                value=self.rate,
+            )
+
+    def params(self) -> dict[str, Any]:
+        """List the options, for the record of a result."""
+        return {**super().params(), "rate": float(self.rate)}
+
+    def apply(self, frame: Any, meanings: Any, seed: int | None = None, progress: Progress = None) -> Result:
+        """Mask some columns: a list of names, or a mapping from names to meanings; the frame is not changed."""
+        check_progress(progress)
+        check_seed(seed)
+        table, warned = source_of(frame, strict=False)
+        columns = self._columns(table, meanings)
+        before = attributes(table, columns, missing=self.missing, progress=progress)
+        same, other = (tuple(column_names(getattr(self, name), table.names, name)) for name in ("equal", "unequal"))
+        self._check_parts(before, same, other)
+        wanted = self._pairs(len(table))
+        _require_memory(table, before, same, other, self.true_swaps)
+        now = {name: attribute.column.codes for name, attribute in before.items()}
+        steps, pairs = [], {}
+        for step, together in enumerate([tuple(before)] if self.mode == "simultaneous" else [(n,) for n in before]):
+            different = [[_coded(table.column(name))] for name in other]
+            if self.true_swaps:
+                different.append([_coded(before[name].column) for name in together])
+            with reporter(progress, "data swapping") as report:
+                drawn = _Drawn(*_core.draw_pairs(
+                    len(table), [_coded(table.column(name)) for name in same], different, wanted, seed, step, report
+                ))  # fmt: skip
+            if self.strict_rate and len(drawn.first) < wanted:
+                raise DataError(
+                    f"{wanted:,} pairs are wanted for rate={self.rate!r}, but only {len(drawn.first):,} could be made "
+                    f"({drawn.alone:,} records have no feasible partner)",
+                    column=together[0] if len(together) == 1 else ", ".join(map(str, together)),
+                    remedy=Advice("give a lower rate or fewer constraints, or leave out {} to swap what can be",
+                                  strict_rate=True),
+                )  # fmt: skip
+            steps.append(_achieved(table, now, together, drawn))
+            for name in together:
+                now[name] = _exchanged(now[name], drawn.first, drawn.second)
+            pairs[together] = np.column_stack([drawn.first, drawn.second])
+        return self._result(table, before, now, wanted, steps, pairs, warned, seed)
+
+    def _columns(self, table: Table, given: Any) -> dict[Any, Meaning]:
+        if isinstance(given, Mapping) and all(isinstance(meaning, Meaning) for meaning in given.values()):
+            columns: dict[Any, Meaning] = dict(given)
+        else:
+            columns = dict.fromkeys(column_names(given, table.names), Equality())
+        if not columns:
+            raise ParameterError("name one column to swap at least", parameter="columns")
+        return columns
+
+    def _check_parts(self, columns: Mapping[Any, Any], same: tuple[Any, ...], other: tuple[Any, ...]) -> None:
+        part: dict[Any, str] = {}
+        for name, listed in (("columns", columns), ("equal", same), ("unequal", other)):
+            for column in listed:
+                if column in part:
+                    raise ParameterError(
+                        f"column {column!r} stands in {part[column]} and in {name}; a column has one part to play"
+                    )
+                part[column] = name
+        if len(other) + self.true_swaps > MOST_KEYS:
+            most = MOST_KEYS - self.true_swaps
+            raise ParameterError(
+                f"{len(other)} columns, but {most} is the most{' with true_swaps=True' if self.true_swaps else ''}",
+                parameter="unequal",
+                remedy="leave out those that differ anyway",
+            )
+
+    def _pairs(self, records: int) -> int:
+        """Return the number of pairs wanted of so many records: the most that do not exceed the rate."""
+        if records < 2:
+            raise DataError(f"a swap takes two records, but the table has {records}")
+        # A rate such as 0.29 of 200 records is 57.99999… in floating point.
+        pairs = min(int(float(self.rate) * records / 2 * (1 + 1e-12)), records // 2)
+        if pairs == 0:
+            # Two digits, rounded up: a little less would still be no pair.
+            digits = 10 ** (1 - math.floor(math.log10(2 / records)))
+            least = math.ceil(2 / records * digits) / digits
+            raise DataError(
+                f"rate={self.rate!r} of {records:,} records is less than one pair; give {least:.2g} or more"
+            )
+        return pairs
+
+    def _result(
+        self,
+        table: Table,
+        before: Mapping[Any, Attribute],
+        after: Mapping[Any, NDArray[np.uint32]],
+        wanted: int,
+        steps: list[dict[str, Any]],
+        pairs: dict[tuple[Any, ...], NDArray[np.uint32]],
+        notes: list[str],
+        seed: int | None,
+    ) -> Result:
+        changes = {name: Change(old, old.with_codes(after[name])) for name, old in before.items()}
+        masked = table.replaced({name: change.after.column for name, change in changes.items()}, moved=True)
+        public = {name: {"categories": old.size, "missing": old.column.missing} for name, old in before.items()}
+        summary = {"records": len(table), "wanted": wanted, "attributes": public, "notes": [*notes, _NO_GUARANTEE]}
+
+        def measure() -> dict[str, Any]:
+            return {
+                **summary,
+                **{
+                    figure: sum(step[figure] for step in steps) for figure in ("pairs", "true", "false", "compensating")
+                },
+                "infeasible": max(step["infeasible"] for step in steps),
+                "achieved_rate": min(step["achieved_rate"] for step in steps),
+                "attributes": {
+                    name: {**public[name], **_realised(old.column, after[name])} for name, old in before.items()
+                },
+                "steps": steps,
+                "notes": [*notes, *_seen(steps, wanted, self.true_swaps)],
+            }
+
+        params = {"columns": list(before), **self.params(), **made_with(seed)}
+        owners = Secret(
+            measure, Comparison(table, masked, changes), None if seed is None else operator.index(seed), pairs=pairs
+        )
+        return Result(masked.data, self, params, summary, owners)
 
 
 def data_swap(
@@ -38,8 +197,8 @@ def data_swap(
     true_swaps: bool = False,
     mode: Mode = "simultaneous",
     strict_rate: bool = False,
-    seed: int | None = None,
     missing: Missing = "keep",
+    seed: int | None = None,
     progress: Progress = None,
 ) -> Result:
     """Let random pairs of records exchange their values of some columns.
@@ -47,7 +206,8 @@ def data_swap(
     >>> import nominym as nym
     >>> frame, _ = nym.datasets.discharges(1_000, seed=1)
     >>> res = nym.data_swap(frame, ["diagnosis"], rate=0.1, equal=["sex"], true_swaps=True, seed=1)
-    >>> res.summary["pairs"], res.summary["true"], res.summary["achieved_rate"]
+    >>> realised = res.secret.summary
+    >>> realised["pairs"], realised["true"], realised["achieved_rate"]
     (50, 50, 0.1)
     >>> sorted(res.data["diagnosis"]) == sorted(frame["diagnosis"])
     True
@@ -55,9 +215,10 @@ def data_swap(
     Parameters
     ----------
     frame
-        A pandas or polars frame, an Arrow table or a mapping of columns. It is not changed.
+        A pandas or polars frame, an Arrow table or stream, or a mapping of columns. It is not changed.
     columns
-        The columns to swap: a list of names, or one name.
+        The columns to swap: a list of names, one name, or a mapping from names to meanings, by which distances are
+        measured afterwards.
     rate
         Share of the records that are in a pair: 2 · pairs / records. No record is in two pairs.
     equal, unequal
@@ -69,72 +230,32 @@ def data_swap(
         after column, each with pairs of its own.
     strict_rate
         Raise if there are too few feasible pairs for the rate, instead of swapping as many as there are.
-    seed
-        For studies: the same seed gives the same result. Without it, randomness is cryptographic.
     missing
         "keep" or "error". A missing value is a value of its own: it moves like any other, agrees with missing values
         only, and differs from all others.
+    seed
+        For studies: the same seed gives the same result. Without it, randomness is cryptographic.
     progress
         ``True`` for a bar, or a callable of (done, total).
 
     Returns
     -------
     Result
-        ``data``, ``params`` and ``summary``: numbers of ``pairs``, of ``true`` swaps (the values differed), ``false``
-        ones, and ``compensating`` ones (true, but both records agree in all other columns of the table, so that the
-        frequencies of whole records stay), of ``infeasible`` records that no record could be paired with, the
+        ``secret.summary``, the owner's, has the numbers of ``pairs``, of ``true`` swaps (the values differed),
+        ``false`` ones, and ``compensating`` ones (true, but both records agree in all other columns of the table, so
+        that the frequencies of whole records stay), of ``infeasible`` records that no record could be paired with, the
         ``achieved_rate``; by column the share ``unchanged``. ``steps`` has the same for each drawing of pairs.
-        ``secret.pairs`` is for the owner only.
+        ``secret.pairs`` has the pairs.
 
     Each pair is drawn uniformly among all feasible pairs of the records that are left.
 
     Gomatam and Karr (2003), Distortion measures for categorical data swapping, NISS technical report 131; Dalenius and
     Reiss (1982), Data-swapping: a technique for disclosure control, Journal of Statistical Planning and Inference 6.
     """
-    check_progress(progress)
-    table = Table(frame)
-    asked = (names(given, argument, table) for given, argument in
-             ((columns, "columns"), (equal, "equal"), (unequal, "unequal")))  # fmt: skip
-    swap, same, other = asked
-    request = Request(swap, rate, same, other, true_swaps, mode, strict_rate, missing, seed)
-    table.check_lengths()
-    records = len(table.values(swap[0]))
-    wanted = request.pairs(records)
-    coded = {name: by_name(table.code(name, missing)) for name in (*swap, *same, *other)}
-    keys = len(other) + true_swaps
-    if keys > 1:
-        told_apart = [coded[name] for name in (*same, *other, *(swap if true_swaps else ()))]
-        tuples = min(records, math.prod(len(column.categories) + bool(column.missing) for column in told_apart))
-        size = 8 * tuples * 2**keys + (16 * keys + 20) * records
-        require(size, f"counting what differs in {keys} keys", "give fewer columns to unequal")
-    after = {name: coded[name].codes for name in swap}
-    steps, pairs = [], {}
-    for stream, together in enumerate(request.steps):
-        with reporter(progress, "data swapping") as report:
-            drawn = _draw(coded, request, together, wanted, stream, report)
-        if strict_rate and len(drawn.first) < wanted:
-            raise DataError(
-                f"column {', '.join(map(repr, together))}: {wanted:,} pairs are wanted for rate={rate!r}, but only "
-                f"{len(drawn.first):,} could be made ({drawn.alone:,} records have no feasible partner); give a lower "
-                "rate or fewer constraints, or leave strict_rate out to swap what can be"
-            )
-        steps.append(_achieved(table, after, together, drawn, records))
-        for name in together:
-            after[name] = _exchanged(after[name], drawn.first, drawn.second)
-        pairs[together] = np.column_stack([drawn.first, drawn.second])
-    changes = {name: Column(codes, coded[name].categories) for name, codes in after.items()}
-    data = table.replace(changes, moved=True)
-    summary = {
-        "records": records,
-        "wanted": wanted,
-        **{figure: sum(step[figure] for step in steps) for figure in ("pairs", "true", "false", "compensating")},
-        "infeasible": max(step["infeasible"] for step in steps),
-        "achieved_rate": min(step["achieved_rate"] for step in steps),
-        "attributes": {name: _of_column(coded[name], after[name]) for name in swap},
-        "steps": steps,
-        "notes": _notes(steps, wanted, true_swaps),
-    }
-    return Result(data, {**request.params(), "version": _core.__version__}, summary, SwapPairs(pairs))
+    return DataSwap(rate, equal, unequal, true_swaps, mode, strict_rate, missing).apply(frame, columns, seed, progress)
+
+
+_NO_GUARANTEE = "data swapping gives no guarantee; the measured risk of this release is for its owner"
 
 
 class _Drawn(NamedTuple):
@@ -146,17 +267,19 @@ class _Drawn(NamedTuple):
     alone: int
 
 
-def _draw(
-    coded: dict[Any, Column], request: Request, together: tuple[Any, ...], wanted: int, stream: int, report: Any
-) -> _Drawn:
-    def given(names: tuple[Any, ...]) -> list[tuple[NDArray[np.uint32], int]]:
-        return [(coded[name].codes, len(coded[name].categories)) for name in names]
+def _coded(column: Column) -> tuple[NDArray[np.uint32], int]:
+    return column.codes, len(column.categories)
 
-    different = [[column] for column in given(request.unequal)]
-    if request.true_swaps:
-        different.append(given(together))
-    records = len(coded[together[0]])
-    return _Drawn(*_core.draw_pairs(records, given(request.equal), different, wanted, request.seed, stream, report))
+
+def _require_memory(
+    table: Table, before: Mapping[Any, Attribute], same: tuple[Any, ...], other: tuple[Any, ...], true_swaps: bool
+) -> None:
+    keys, records = len(other) + true_swaps, len(table)
+    if keys > 1:
+        told_apart = [table.column(name) for name in (*same, *other, *(before if true_swaps else ()))]
+        tuples = min(records, math.prod(len(column.categories) + bool(column.missing) for column in told_apart))
+        size = 8 * tuples * 2**keys + (16 * keys + 20) * records
+        require(size, f"counting what differs in {keys} keys", "give fewer columns to unequal")
 
 
 def _exchanged(codes: NDArray[np.uint32], first: NDArray[np.uint32], second: NDArray[np.uint32]) -> NDArray[np.uint32]:
@@ -166,21 +289,18 @@ def _exchanged(codes: NDArray[np.uint32], first: NDArray[np.uint32], second: NDA
 
 
 def _achieved(
-    table: Table, now: dict[Any, NDArray[np.uint32]], together: tuple[Any, ...], drawn: _Drawn, records: int
+    table: Table, now: Mapping[Any, NDArray[np.uint32]], together: tuple[Any, ...], drawn: _Drawn
 ) -> dict[str, Any]:
-    """Tell what a drawing of pairs comes to. ``now`` has the swapped columns as they stand before it."""
+    """Return what a drawing of pairs comes to. ``now`` has the swapped columns as they stand before it."""
     first, second, pairs = drawn.first, drawn.second, len(drawn.first)
     true = np.zeros(pairs, dtype=bool)
     for name in together:
         true |= now[name][first] != now[name][second]
     compensating = true.copy()
-    rows = np.concatenate([first, second])
     for name in table.names:
-        if name in now and name not in together:
-            compensating &= now[name][first] == now[name][second]
-        elif name not in now and compensating.any():
-            codes = table.distinct(name, rows)
-            compensating &= codes[:pairs] == codes[pairs:]
+        if name not in together and compensating.any():
+            codes = now[name] if name in now else table.column(name).codes
+            compensating &= codes[first] == codes[second]
     return {
         "columns": list(together),
         "pairs": pairs,
@@ -189,22 +309,17 @@ def _achieved(
         "compensating": int(compensating.sum()),
         "infeasible": drawn.alone,
         "feasible_pairs": drawn.feasible,
-        "achieved_rate": 2 * pairs / records,
+        "achieved_rate": 2 * pairs / len(table),
     }
 
 
-def _of_column(before: Column, after: NDArray[np.uint32]) -> dict[str, Any]:
+def _realised(before: Column, after: NDArray[np.uint32]) -> dict[str, Any]:
     same = before.codes == after
-    return {
-        "unchanged": float(same.mean()),
-        "categories": len(before.categories),
-        "missing": before.missing,
-        "missing_moved": int(((before.codes == MISSING) & ~same).sum()),
-    }
+    return {"unchanged": float(same.mean()), "missing_moved": int(((before.codes == MISSING) & ~same).sum())}
 
 
-def _notes(steps: list[dict[str, Any]], wanted: int, true_swaps: bool) -> list[str]:
-    """Say in words what a reader of the figures should not miss."""
+def _seen(steps: list[dict[str, Any]], wanted: int, true_swaps: bool) -> list[str]:
+    """Say in words what an owner who reads the figures should not miss."""
     found = []
     for step in steps:
         of = ", ".join(map(str, step["columns"]))

@@ -1,51 +1,237 @@
-"""Semantic rank swapping, its baselines, and the mode that keeps its promise."""
+"""Semantic rank swapping: in groups with a guarantee, or as published; and its baselines."""
 
 from __future__ import annotations
 
+import operator
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from nominym import _core
+from nominym import _core, groups
 from nominym.control import Progress, check_progress, reporter
-from nominym.error import ParameterError, PrivacyWarning
-from nominym.frame import MISSING, Column, Missing, Table
-from nominym.result import Result
-from nominym.swap import achieved, separate
-from nominym.swap.columns import Nominal, Ordered
-from nominym.swap.request import Draw, Guarantee, Method, Request
-from nominym.taxonomy.measure import Measure, as_measure
+from nominym.error import Advice, DataError, ParameterError, PrivacyWarning
+from nominym.meaning import Meaning, Measure, Order, as_measure, shortest
+from nominym.method import Method, made_with, option
+from nominym.result import Result, Secret, source_of
+from nominym.rng import check_seed
+from nominym.stats import correlation_changes, quantiles
+from nominym.table import MISSING, Attribute, Change, Comparison, Missing, Table, attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Published = Literal["fixed", "dynamic", "records", "random", "distributional", "numerical"]
+Guarantee = Literal["strict", "published"]
+Draw = Literal["independent", "joint"]
 
-@dataclass(frozen=True)
-class Secret:
-    """What only the owner of the data may know."""
+_PUBLISHED = ("fixed", "dynamic", "records", "random", "distributional", "numerical")
+_ALONG_A_RANKING = ("fixed", "distributional", "numerical")
 
-    groups: NDArray[np.uint32]
-    """Number of the group that each record belongs to."""
+
+@dataclass(frozen=True, repr=False)
+class RankSwap(Method):
+    """Rank swapping with its options; ``rank_swap`` explains them.
+
+    >>> import nominym as nym
+    >>> nym.RankSwap(k=10)
+    RankSwap(k=10)
+    >>> nym.RankSwap(k=10).bound, nym.RankSwap(k=10, method="records").bound
+    (0.1, None)
+    """
+
+    command: ClassVar[str] = "swap"
+    # Naming a method or not says which guarantee there is.
+    implied: ClassVar[tuple[str, ...]] = ("guarantee",)
+
+    k: int | None = option(int, None, "Smallest size of a group; as published, candidates that a value is to have.",
+                           least=1)  # fmt: skip
+    p: float | None = option(float, None, "In place of k, percent of the records (fixed, distributional, numerical).",
+                             least=0, only={"method": _ALONG_A_RANKING}, shown="p, percent of records")  # fmt: skip
+    method: Published | None = option(str, None, "A published method: what it claims is measured, not guaranteed.",
+                                      choices=_PUBLISHED, shown="Published method")  # fmt: skip
+    guarantee: Guarantee | None = option(str, None, "strict (default), or published, which naming a method means.",
+                                         choices=("strict", "published"), shown="Guarantee")  # fmt: skip
+    draw: Draw = option(str, "independent", "With strict: permute each column by itself, or whole tuples (joint).",
+                        choices=("independent", "joint"), only={"guarantee": ("strict",)},
+                        shown="Draw within groups")  # fmt: skip
+    anneal: bool = option(bool, False, "With strict: search longer for better groups.",
+                          only={"guarantee": ("strict",)}, shown="Longer search for groups")  # fmt: skip
+    measure: str | Measure = option(str, "wu-palmer", "The semantic distance of taxonomies.",
+                                    shown="Semantic distance")  # fmt: skip
+    roots: Mapping[Any, object] | None = field(default=None, hash=False)
+    correlations: bool = option(bool, False, "Compare distance correlations before and after, for the owner.")
+    missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
+                              shown="Missing values")  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning, or two meanings."""
+        self.check_values()
+        if self.method is not None and self.guarantee == "strict":
+            raise ParameterError(
+                "a published method guarantees nothing",
+                parameter="method",
+                value=self.method,
+                remedy=Advice("leave out {} for groups that keep 1/k, or {} for the method as published",
+                              method=self.method, guarantee="strict"),
+            )  # fmt: skip
+        if self.guarantee is None:
+            object.__setattr__(self, "guarantee", "strict" if self.method is None else "published")
+        elif self.guarantee == "published" and self.method is None:
+            object.__setattr__(self, "method", "records")
+        self.check_options()
+        object.__setattr__(self, "measure", shortest(self.measure))
+        if self.k is not None and self.p is not None:
+            raise ParameterError(
+                "p is given as well", parameter="k", value=self.k, remedy="give k (records) or p (percent), not both"
+            )
+        if self.p is not None and self.p > 100:
+            raise ParameterError("give a percentage above 0 and up to 100", parameter="p", value=self.p)
+        if self.p is None and self.k is None and self.method != "random":
+            raise ParameterError(
+                "give the smallest size of a group" if self.strict else "give the number of candidates of a value",
+                parameter="k",
+                value=None,
+            )
+        if self.strict and self.k == 1:
+            raise ParameterError(
+                "a group of one record protects nobody", parameter="k", value=1, remedy="give 2 or more"
+            )
+
+    @property
+    def strict(self) -> bool:
+        """Whether there is a guarantee."""
+        return self.guarantee == "strict"
+
+    @property
+    def bound(self) -> float | None:
+        """The re-identification probability that strict swapping does not exceed, 1/k."""
+        return 1 / self.k if self.strict and self.k is not None else None
+
+    def params(self) -> dict[str, Any]:
+        """List the options that play a part, for the record of a result."""
+        return {**super().params(), **as_measure(self.measure).params()}
+
+    def apply(
+        self, frame: Any, meanings: Mapping[Any, Meaning], seed: int | None = None, progress: Progress = None
+    ) -> Result:
+        """Mask the columns that have a meaning; the frame is not changed."""
+        check_progress(progress)
+        check_seed(seed)
+        table, notes = source_of(frame, strict=self.strict)
+        before = attributes(table, meanings, self.measure, self.roots, self.missing, progress)
+        if self.method == "numerical":
+            _require_orders(before)
+        reach = self._reach(len(table))
+        if self.strict:
+            notes += _warn_of_order(before)
+            partition = groups.form(list(before.values()), reach, longer=self.anneal, seed=seed, progress=progress)
+            return self._permute(table, before, partition, notes, seed, progress)
+        with reporter(progress, "rank swapping") as report:
+            swapped = _swap(list(before.values()), str(self.method), reach, seed, report)
+        return self._result(table, before, swapped, None, notes, seed, progress)
+
+    def _permute(
+        self,
+        table: Table,
+        before: Mapping[Any, Attribute],
+        partition: groups.Partition,
+        notes: Sequence[str],
+        seed: int | None,
+        progress: Progress,
+    ) -> Result:
+        """Give values to other records of the same group, and say what that does on average."""
+        listed = list(before.values())
+        after = partition.permuted(listed, joint=self.draw == "joint", seed=seed, progress=progress)
+        sizes = np.bincount(partition.sizes, partition.sizes).astype(np.uint64)
+        return self._result(table, before, _Swapped(after, [sizes] * len(after)), partition, notes, seed, progress)
+
+    def _result(
+        self,
+        table: Table,
+        before: Mapping[Any, Attribute],
+        swapped: _Swapped,
+        partition: groups.Partition | None,
+        notes: Sequence[str],
+        seed: int | None,
+        progress: Progress,
+    ) -> Result:
+        after = {
+            name: attribute.with_codes(codes)
+            for (name, attribute), codes in zip(before.items(), swapped.codes, strict=True)
+        }
+        masked = table.replaced({name: new.column for name, new in after.items()}, moved=self.strict)
+        changes = {name: Change(old, after[name]) for name, old in before.items()}
+        public: dict[str, Any] = {
+            name: {"categories": old.size, "missing": old.column.missing, "root": old.root}
+            for name, old in before.items()
+        }
+        summary: dict[str, Any] = {"records": len(table), "attributes": public}
+        if partition is not None:
+            for name, old in before.items():
+                public[name] |= partition.expected(old, progress)
+            kept = {name: table.column(name) for name in table.names if name not in before}
+            summary["groups"] = partition.summary({name: old.column for name, old in before.items()}, kept)
+            summary["bound"] = 1 / summary["groups"]["smallest"]
+            still = [str(name) for name, figures in public.items() if figures["expected_unchanged"] == 1.0]
+            notes = [*notes, *([f"{', '.join(still)}: no value changes"] if still else [])]
+        else:
+            notes = [*notes, _NO_GUARANTEE]
+        summary["notes"] = list(notes)
+
+        def measure() -> dict[str, Any]:
+            reach = self._reach(len(table))
+            realised = {
+                name: {**public[name], **_realised(changes[name], candidates, reach)}
+                for name, candidates in zip(before, swapped.candidates, strict=True)
+            }
+            seen = [*summary["notes"], *_seen(realised, self.method, reach)]
+            correlated = {"correlations": correlation_changes(changes, progress)} if self.correlations else {}
+            return {**summary, "attributes": realised, "notes": seen, **correlated}
+
+        params = {
+            "columns": list(before),
+            **self.params(),
+            "roots": {name: attribute.root for name, attribute in before.items()},
+            **made_with(seed),
+        }
+        owners = Secret(
+            measure,
+            Comparison(table, masked, changes),
+            None if seed is None else operator.index(seed),
+            None if partition is None else partition.group_of,
+        )
+        return Result(masked.data, self, params, summary, owners)
+
+    def _reach(self, records: int) -> int:
+        """Return the number of candidates wanted, for a table of so many records."""
+        if self.strict and self.k is not None and records < self.k:
+            raise DataError(
+                f"{records:,} records cannot make a group of k={self.k:,}; give a smaller k or more records"
+            )
+        if self.p is not None:
+            return max(1, int(records * self.p / 100))
+        # More candidates than records are not to be had.
+        return min(self.k, max(records, 1)) if self.k is not None else 1
 
 
 def rank_swap(
     frame: Any,
-    taxonomies: Mapping[Any, Any],
+    meanings: Mapping[Any, Meaning],
     k: int | None = None,
     *,
     p: float | None = None,
-    method: Method = "records",
-    guarantee: Guarantee = "published",
+    method: Published | None = None,
+    guarantee: Guarantee | None = None,
     draw: Draw = "independent",
     anneal: bool = False,
     measure: str | Measure = "wu-palmer",
     roots: Mapping[Any, object] | None = None,
     correlations: bool = False,
-    seed: int | None = None,
     missing: Missing = "keep",
+    seed: int | None = None,
     progress: Progress = None,
 ) -> Result:
     """Swap the values of some columns, each with one that means nearly the same.
@@ -53,7 +239,7 @@ def rank_swap(
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
     >>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
-    >>> res = nym.rank_swap(frame, masked, k=5, guarantee="strict", seed=1)
+    >>> res = nym.rank_swap(frame, masked, k=5, seed=1)
     >>> sorted(res.data["diagnosis"]) == sorted(frame["diagnosis"])
     True
     >>> res.summary["groups"]["smallest"], res.summary["bound"]
@@ -62,176 +248,172 @@ def rank_swap(
     Parameters
     ----------
     frame
-        A pandas or polars frame, an Arrow table or a mapping of columns. It is not changed.
-    taxonomies
-        Which columns to mask, and what their values mean: a ``Taxonomy`` or a ``DistanceMatrix`` by column name. For
-        ``method="numerical"``: ``None`` for numbers, dates and ordered categoricals, or the list of all values, lowest
-        first.
+        A pandas or polars frame, an Arrow table or stream, or a mapping of columns. It is not changed.
+    meanings
+        Which columns to mask, and what their values mean: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order`` or an
+        ``Equality`` by column name.
     k
-        How many candidates a value is to have: the size of clusters, or the length of an interval in records. With
-        ``guarantee="strict"``, the smallest size of a group.
+        The smallest size of a group. With a published method, how many candidates a value is to have: the size of
+        clusters, or the length of an interval in records.
     p
         Length of the interval in percent of the records, in place of ``k``, for methods that go along a ranking.
     method
-        "fixed" (SRS-1), "dynamic" (SRS-2), "records" (SRS-3: all columns at once), "distributional" (ranked by
-        frequency), "random" (no restriction; ``k`` is only compared with), "numerical" (ranked by value).
+        By default none: groups of at least ``k`` records over all columns, inside which every column is permuted by
+        itself. The re-identification probability of a row is at most 1/k for an adversary who knows all masked values,
+        the groups and the algorithm, and nothing that tells rows of a group apart (docs/rank-swapping.md has the
+        proof). Naming a published method means as published, without a guarantee: "fixed" (SRS-1), "dynamic" (SRS-2),
+        "records" (SRS-3: all columns at once), "distributional" (ranked by frequency), "random" (no restriction; ``k``
+        is only compared with), "numerical" (ranked by value; every meaning is an ``Order``).
     guarantee
-        "published": the algorithm as it was published, which promises less than it claims; the summary measures it.
-        "strict": groups of at least ``k`` records over all columns, inside which every column is permuted on its own;
-        nobody tells the row of a record with a probability above 1/k (docs/rank-swapping.md has the proof).
+        "strict" or "published" may be said; it has to agree with ``method``.
     draw
-        With "strict", "joint" permutes whole tuples instead: correlations stay as they are and 1/k holds, but who
-        knows one masked value of a row can read the others.
+        With groups, "joint" permutes whole tuples instead: correlations stay as they are and 1/k holds, but an
+        adversary who knows one masked value of a row can read the others.
     anneal
-        With "strict", look longer for better groups: worth it below some ten thousand records.
+        With groups, search longer for better ones: worth it below some ten thousand records.
     measure, roots
-        The distance, and roots for depths by column; by default the least common subsumer of the column.
+        The distance of taxonomies, and roots for depths by column; by default the least common subsumer of the column.
     correlations
-        Also compare the distance correlations of all pairs of columns before and after.
+        Also compare the distance correlations of all pairs of columns before and after, for the owner.
+    missing
+        "keep" or "error". With a published method a missing cell stays where it is; in groups it moves like any value,
+        because one that stayed would tell whose row it is.
     seed
         For studies: the same seed gives the same result. Without it, randomness is cryptographic.
-    missing
-        "keep" or "error". With "published" a missing cell stays where it is; with "strict" it moves like any value,
-        because a gap that stays would tell whose row it is.
     progress
         ``True`` for a bar, or a callable of (done, total).
 
     Returns
     -------
     Result
-        ``data``, ``params`` and ``summary``. For each column, ``summary["attributes"]`` has ``rmse``, the share
-        ``unchanged``, the number of swaps with ``no_partner``, quantiles of the ``candidates`` that swaps really had,
-        and the share with ``fewer_than_k``. With "strict" there are ``bound`` and ``groups``: sizes, and in how many
-        an untouched column is ``constant``. ``secret.groups`` is for the owner only.
+        The public side says what holds whatever was drawn: for each column in ``summary["attributes"]``,
+        ``expected_rmse`` and ``expected_unchanged`` over all draws; ``bound``; and ``groups``: sizes, and in how many a
+        kept column is ``constant`` or a masked one can be ``read_off``. The owner's side, ``secret.summary``, adds what
+        this draw realised: ``rmse``, the share ``unchanged``, the number of swaps with ``no_partner``, quantiles of the
+        ``candidates`` that swaps really had, and the share with ``fewer_than_k``. ``secret.groups`` has the groups.
 
     Rodriguez-Garcia, Batet and Sánchez (2019), Utility-preserving privacy protection of nominal data sets via semantic
     rank swapping, Information Fusion 45; Rodríguez-García (2017), doctoral thesis, chapter 5.
     """
-    request = Request(method, guarantee, k, p, draw, anneal, missing, seed)
-    check_progress(progress)
-    if method == "numerical" and (correlations or roots or as_measure(measure) != Measure()):
-        raise ParameterError("correlations=, measure= and roots= are about meaning, which numerical columns have not")
-    table = Table(frame)
-    columns = _columns(table, taxonomies, request, as_measure(measure), dict(roots or {}), progress)
-    records = len(next(iter(columns.values())).column)
-    reach = request.reach(records)
-    warned = _warnings(frame, columns) if request.strict else []
-    with reporter(progress, "rank swapping") as report:
-        swapped = _swap(list(columns.values()), request, reach, report)
-    data = table.replace(
-        {
-            name: Column(codes, column.column.categories)
-            for (name, column), codes in zip(columns.items(), swapped.codes, strict=True)
-        },
-        moved=request.strict,
-    )
-    summary: dict[str, Any] = {
-        "records": records,
-        "attributes": {
-            name: achieved.of_column(column, codes, candidates, reach)
-            for (name, column), codes, candidates in zip(
-                columns.items(), swapped.codes, swapped.candidates, strict=True
-            )
-        },
-    }
-    notes = achieved.notes(summary["attributes"], request.method, reach)
-    if swapped.groups is not None:
-        summary["groups"] = achieved.of_groups(swapped.groups, table, columns)
-        summary["bound"] = 1 / summary["groups"]["smallest"]
-        separate.remember(data, columns, released=True)
-    summary["notes"] = notes + warned
-    if correlations:
-        summary["correlations"] = achieved.of_correlations(columns, swapped.codes, progress)
-    params = {
-        "columns": list(columns),
-        **request.params(),
-        **({} if method == "numerical" else as_measure(measure).params()),
-        "roots": {name: column.root for name, column in columns.items()},
-        "version": _core.__version__,
-    }
-    return Result(data, params, summary, None if swapped.groups is None else Secret(swapped.groups))
+    chosen = RankSwap(k, p, method, guarantee, draw, anneal, measure, roots, correlations, missing)
+    return chosen.apply(frame, meanings, seed, progress)
 
 
-def _columns(
-    table: Table,
-    given: Mapping[Any, Any],
-    request: Request,
-    measure: Measure,
-    roots: dict[Any, object],
-    progress: Progress,
-) -> dict[Any, Any]:
-    """Make the columns ready; any fault in any of them is told before the first is swapped."""
-    if not isinstance(given, Mapping) or not given:
-        raise ParameterError(
-            "taxonomies: a mapping from column names to taxonomies is needed, with one column at least"
-        )
-    unknown = [name for name in roots if name not in given]
-    if unknown:
-        raise ParameterError(f"roots: {unknown[0]!r} is not among the columns to mask: {', '.join(map(str, given))}")
-    table.check_lengths()
-    if request.method == "numerical":
-        return {name: Ordered(table, name, order, request.missing) for name, order in given.items()}
-    return {
-        name: Nominal(table, name, semantics, measure, roots.get(name), request.missing, progress)
-        for name, semantics in given.items()
-    }
-
-
-def _warnings(frame: Any, columns: Mapping[Any, Nominal]) -> list[str]:
-    """Warn of what would take away from the promise, before anything is done."""
-    found = separate.warn(frame, columns)
-    sorted_by = achieved.in_order(columns)
-    if sorted_by:
-        found.append(
-            f"the rows are in order of {', '.join(sorted_by)}, and stay so: who knows that can tell a row by its "
-            "place; shuffle the rows of the table first"
-        )
-    for message in found:
-        warnings.warn(message, PrivacyWarning, stacklevel=3)
-    return found
+_NO_GUARANTEE = "as published: no guarantee is given; the measured risk of this release is for its owner"
 
 
 class _Swapped(NamedTuple):
-    """Codes after swapping and numbers of candidates, column by column; groups where there are any."""
+    """Codes after swapping, and how many swaps had so many candidates, column by column."""
 
     codes: list[NDArray[np.uint32]]
     candidates: list[NDArray[np.uint64]]
-    groups: NDArray[np.uint32] | None = None
 
 
-def _swap(columns: list[Any], request: Request, k: int, report: Callable[[int, int], object] | None) -> _Swapped:
-    seed = request.seed
-    if request.method != "records":
-        found = [_swap_alone(column, request.method, k, seed, i, report) for i, column in enumerate(columns)]
+def _swap(
+    columns: list[Attribute], method: str, k: int, seed: int | None, report: Callable[[int, int], object] | None
+) -> _Swapped:
+    if method != "records":
+        found = [_swap_alone(column, method, k, seed, i, report) for i, column in enumerate(columns)]
         return _Swapped([codes for codes, _ in found], [candidates for _, candidates in found])
-    codes, distances, missing = map(list, zip(*(column.extended for column in columns), strict=True))
-    if request.strict:
-        after, groups = _core.swap_strict(codes, distances, k, request.draw == "joint", request.anneal, seed, report)
-        sizes = np.bincount(groups)
-        candidates = [np.bincount(sizes, sizes).astype(np.uint64)] * len(after)
-        return _Swapped([_restored(*pair) for pair in zip(after, missing, strict=True)], candidates, groups)
+    codes, distances, missing = map(list, zip(*(column.with_missing for column in columns), strict=True))
     found = _core.swap_records(codes, distances, missing, k, seed, report)
-    after = [_restored(new, gap) for (new, _), gap in zip(found, missing, strict=True)]
+    after = [
+        new if gap is None else np.where(new == gap, MISSING, new) for (new, _), gap in zip(found, missing, strict=True)
+    ]
     return _Swapped(after, [candidates for _, candidates in found])
 
 
-def _restored(codes: NDArray[np.uint32], missing: int | None) -> NDArray[np.uint32]:
-    """Turn the category of missing values back into what is missing."""
-    return codes if missing is None else np.where(codes == missing, MISSING, codes)
-
-
 def _swap_alone(
-    column: Any, method: Method, k: int, seed: int | None, stream: int, report: Callable[[int, int], object] | None
+    attribute: Attribute,
+    method: str,
+    k: int,
+    seed: int | None,
+    column: int,
+    report: Callable[[int, int], object] | None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    codes, counts = column.column.codes, column.column.counts
+    codes, counts = attribute.column.codes, attribute.column.counts
     if method == "fixed":
-        return _core.swap_fixed(codes, counts, column.distances, k, seed, stream, report)
+        return _core.swap_fixed(codes, counts, attribute.distances, k, seed, column, report)
     if method == "dynamic":
-        return _core.swap_dynamic(codes, counts, column.distances, k, seed, stream, report)
+        return _core.swap_dynamic(codes, counts, attribute.distances, k, seed, column, report)
     if method == "random":
-        return _core.swap_random(codes, seed, stream, report)
+        return _core.swap_random(codes, seed, column, report)
     if method == "distributional":
         ranks = _core.ranks_by_frequency(counts)
     else:
-        ranks = np.arange(column.categories, dtype=np.uint32)
-    return _core.swap_ranked(codes, ranks, k, seed, stream, report)
+        ranks = np.arange(attribute.size, dtype=np.uint32)
+    return _core.swap_ranked(codes, ranks, k, seed, column, report)
+
+
+def _require_orders(columns: Mapping[Any, Attribute]) -> None:
+    for name, attribute in columns.items():
+        if not isinstance(attribute.meaning, Order):
+            raise ParameterError(
+                f"method='numerical' goes by size, but its meaning is {attribute.meaning.noun}",
+                column=name,
+                remedy="give nym.Order(), with the list of all values where they are no numbers",
+            )
+
+
+def _realised(change: Change, candidates: NDArray[np.uint64], k: int) -> dict[str, Any]:
+    """Return what happened to a column. ``candidates[c]`` counts the swaps that had ``c`` candidates."""
+    before = change.before.column
+    known, swaps = len(before) - before.missing, int(candidates.sum())
+    same = int(((before.codes == change.after.column.codes) & (before.codes != MISSING)).sum())
+    return {
+        "rmse": change.rmse,
+        "unchanged": same / known,
+        "no_partner": int(candidates[:1].sum()),
+        "candidates": quantiles(candidates),
+        "fewer_than_k": int(candidates[:k].sum()) / swaps if swaps else 0.0,
+        "missing_moved": change.missing_moved,
+    }
+
+
+def _seen(realised: Mapping[Any, dict[str, Any]], method: str | None, k: int) -> list[str]:
+    """Say in words what an owner who reads the figures should not miss."""
+    found = []
+    still = [str(name) for name, figures in realised.items() if figures["unchanged"] == 1.0]
+    if still and method == "dynamic":
+        found.append(
+            f"{', '.join(still)}: no value changed. Where every category has more than k = {k:,} records, swapping "
+            "inside clusters exchanges equal values; combinations of columns stay as unique as they were. Leave "
+            "method= out for groups with a guarantee, or use method='records'"
+        )
+    elif still and method is not None:
+        found.append(f"{', '.join(still)}: no value changed")
+    few = {str(name): figures["fewer_than_k"] for name, figures in realised.items() if figures["fewer_than_k"] > 0}
+    if few and method not in (None, "random"):
+        shares = ", ".join(f"{name} {share:.1%}" for name, share in few.items())
+        found.append(
+            f"swaps that had fewer than k = {k:,} candidates: {shares}. Re-identification at most 1/k is not "
+            "guaranteed; leave method= out for groups that keep it"
+        )
+    return found
+
+
+# Below so many rows they may well be in order by chance.
+_CHANCE = 30
+
+
+def _warn_of_order(columns: Mapping[Any, Attribute]) -> list[str]:
+    """Warn of rows that are sorted by a masked column, in whatever order: there, the place of a row tells its value."""
+    found = []
+    for name, attribute in columns.items():
+        codes = attribute.column.codes
+        if len(codes) < _CHANCE:
+            continue
+        changes = int((codes[1:] != codes[:-1]).sum())
+        distinct = attribute.size + (attribute.column.missing > 0)
+        together = changes == distinct - 1 and 2 < distinct <= len(codes) // 2
+        steps = np.sign(np.diff(codes.astype(np.int64)))
+        if together or (distinct > 2 and bool((steps >= 0).all() or (steps <= 0).all())):
+            found.append(str(name))
+    if not found:
+        return []
+    message = (
+        f"the rows are in order of {', '.join(found)}, and stay so: an adversary who knows that can tell a row by its "
+        "place; shuffle the rows of the table first"
+    )
+    warnings.warn(message, PrivacyWarning, stacklevel=4)
+    return [message]

@@ -7,6 +7,7 @@ pub mod coded;
 pub mod control;
 pub mod distortion;
 pub mod error;
+pub mod groups;
 pub mod itemsets;
 pub mod lists;
 pub mod noise;
@@ -16,6 +17,7 @@ mod search;
 pub mod stats;
 pub mod swap;
 pub mod taxonomy;
+pub mod tuples;
 
 /// The code of a missing value in a coded column.
 pub const MISSING: u32 = u32::MAX;

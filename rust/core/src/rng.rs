@@ -1,8 +1,8 @@
 //! Randomness: `ChaCha` streams that depend on the seed and on what they are for, never on threads.
 //!
-//! Every random task is named by a *stream* (a column, an attribute, a purpose) and is cut into *blocks* of
-//! records. Each (stream, block) has its own generator, set up before the work is shared out, so any number of
-//! threads draws the same numbers. Without a seed the key comes from the operating system.
+//! Every random task is named by a [`Stream`] and is cut into *blocks* of records. Each (stream, block) has its own
+//! generator, set up before the work is shared out, so any number of threads draws the same numbers. Without a seed
+//! the key comes from the operating system.
 
 use std::f32::consts::LN_2;
 
@@ -18,6 +18,144 @@ use crate::error::{Error, Result};
 
 /// Records that share one generator. Part of the output law for a given seed: changing it changes seeded results.
 const BLOCK: usize = 1 << 16;
+
+/// What random numbers are for.
+///
+/// Streams of one family are drawn under one seed in one call, so they have distinct numbers. Those of two families may
+/// coincide: no call draws from both. Only the shuffle of rows follows every method under the same seed; its number is
+/// outside all families as long as a table has fewer than 400 columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    // Rank swapping of columns, each by itself.
+    /// Rank swapping of the column with this place in its table.
+    SwapColumn(u32),
+
+    // Rank swapping of whole records, as published.
+    /// Rank swapping of all columns at once.
+    SwapRecords,
+
+    // Data swapping.
+    /// Pairs of one step.
+    Pairs(u32),
+
+    // Groups of records, and permutations inside them.
+    /// The order that is cut into the first groups.
+    FirstOrder,
+    /// Orders of the groups; a block for each pass.
+    GroupOrders,
+    /// Which of several identical records goes to which group.
+    Identities,
+    /// The permutation of one column.
+    Permutation(u32),
+    /// One pass of the search for groups; a block for each neighbourhood.
+    GroupPass(u32),
+
+    // Noise. A table has fewer than 1000 columns, or streams coincide.
+    /// Normal numbers of one column.
+    NoiseNormal(u32),
+    /// Spread of a column's normal numbers, for other laws.
+    NoiseSpread(u32),
+    /// Choice among the concepts that may replace a value of a column; a block for each category. References that do not
+    /// have room at once are taken in parts, of which there are fewer than 1000.
+    NoiseChoice {
+        /// Place of the column in its table.
+        column: u32,
+        /// Part of the references.
+        part: u32,
+    },
+
+    // Recoding of item sets: an order, then a graph or groups, then an assignment.
+    /// Kicks of the path through a segment; a block for each.
+    SegmentKicks,
+    /// Random orders of the items; a block for each.
+    ItemOrders,
+    /// Kicks of the closed tour.
+    TourKicks,
+    /// One round of a refinement of an order; a block for each piece.
+    Refinement(Refinement, u32),
+    /// Assignments by closed walks; a block for each round.
+    ClosedWalk,
+    /// Assignments by the baseline `wmc`; a block for each round.
+    Wmc,
+    /// Assignments by augmenting paths.
+    Augment,
+    /// An assignment by splitting; a block for each part.
+    Split,
+    /// Which of all assignments is published.
+    ChosenAssignment,
+    /// An assignment inside groups; a block for some groups.
+    WithinGroups,
+    /// Starts of walks between different labels; a block for each round.
+    DiverseRounds,
+    /// Assignments from the matches of different labels.
+    DiverseExtraction,
+    /// Members that stand for their groups; a block for each pass.
+    ItemsetRepresentatives,
+    /// Trees that put groups near each other; a block for each split.
+    ItemsetTrees,
+    /// Search in neighbourhoods of groups; a block for each.
+    ItemsetNeighbourhoods,
+
+    // After any method.
+    /// The order of published rows.
+    Shuffle,
+
+    // Evaluation and synthetic data, each with a seed of its own.
+    /// Queries to a release.
+    Queries,
+    /// Records that are attacked.
+    Sample,
+    /// One part of a synthetic dataset.
+    Synthetic(u32),
+}
+
+/// Refinements of an order of item sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refinement {
+    /// Of the closed tour.
+    Tour,
+    /// Of the preorder of the tree, for wide rings first.
+    WideTree,
+    /// Of the preorder of the tree, for the wanted rings.
+    Tree,
+}
+
+impl Stream {
+    /// The number of a stream. Part of the output law for a given seed: changing one changes seeded results.
+    fn number(self) -> u32 {
+        match self {
+            Self::SwapRecords => 0,
+            Self::SwapColumn(column) | Self::NoiseNormal(column) => column,
+            Self::Pairs(step) => step,
+            Self::Synthetic(part) => part,
+            Self::FirstOrder => 100,
+            Self::GroupOrders => 101,
+            Self::Identities => 102,
+            Self::Permutation(column) => 200 + column,
+            Self::GroupPass(pass) => (1 << 24) + pass,
+            Self::NoiseSpread(column) => 1_000 + column,
+            Self::NoiseChoice { column, part } => 10_000 + 1_000 * column + part,
+            Self::SegmentKicks => 600,
+            Self::ItemOrders => 601,
+            Self::TourKicks => 602,
+            Self::Refinement(of, round) => 604 + 4 * of as u32 + round,
+            Self::ClosedWalk => 620,
+            Self::Wmc => 621,
+            Self::Augment => 622,
+            Self::Split => 623,
+            Self::ChosenAssignment => 624,
+            Self::WithinGroups => 625,
+            Self::DiverseRounds => 630,
+            Self::DiverseExtraction => 631,
+            Self::ItemsetRepresentatives => 640,
+            Self::ItemsetTrees => 641,
+            Self::ItemsetNeighbourhoods => 642,
+            Self::Shuffle => 660,
+            Self::Queries => 661,
+            Self::Sample => 700,
+        }
+    }
+}
 
 /// A key from which independent generators are derived.
 #[derive(Clone)]
@@ -40,14 +178,14 @@ impl Streams {
 
     /// The generator of one block of one stream. `ChaCha` has 2^64 streams of 2^70 bytes under one key; the
     /// upper half of the stream number says what for, the lower half which block.
-    pub fn generator(&self, stream: u32, block: u32) -> ChaCha20Rng {
+    pub fn generator(&self, stream: Stream, block: u32) -> ChaCha20Rng {
         let mut generator = ChaCha20Rng::from_seed(self.key);
-        generator.set_stream((u64::from(stream) << 32) | u64::from(block));
+        generator.set_stream((u64::from(stream.number()) << 32) | u64::from(block));
         generator
     }
 
     /// Fills `out` with independent draws of `distribution`, in parallel blocks.
-    pub fn fill<T, D>(&self, stream: u32, distribution: &D, out: &mut [T], control: &Control) -> Result<()>
+    pub fn fill<T, D>(&self, stream: Stream, distribution: &D, out: &mut [T], control: &Control) -> Result<()>
     where
         T: Send,
         D: Distribution<T> + Sync,
@@ -64,16 +202,16 @@ impl Streams {
 }
 
 /// `n` independent uniform numbers in [0, 1).
-pub fn uniform(n: usize, streams: &Streams, stream: u32, control: &Control) -> Result<Vec<f64>> {
+pub fn uniform(n: usize, streams: &Streams, stream: Stream, control: &Control) -> Result<Vec<f64>> {
     draws(n, &StandardUniform, streams, stream, control)
 }
 
 /// `n` independent numbers of the standard normal distribution.
-pub fn normal(n: usize, streams: &Streams, stream: u32, control: &Control) -> Result<Vec<f64>> {
+pub fn normal(n: usize, streams: &Streams, stream: Stream, control: &Control) -> Result<Vec<f64>> {
     draws(n, &StandardNormal, streams, stream, control)
 }
 
-fn draws<D>(n: usize, law: &D, streams: &Streams, stream: u32, control: &Control) -> Result<Vec<f64>>
+fn draws<D>(n: usize, law: &D, streams: &Streams, stream: Stream, control: &Control) -> Result<Vec<f64>>
 where
     D: Distribution<f64> + Sync,
 {
@@ -149,7 +287,50 @@ fn ln_factorial(n: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
+
+    #[test]
+    fn streams_of_a_family_are_distinct() {
+        fn of(streams: impl IntoIterator<Item = Stream>) -> Vec<Stream> {
+            streams.into_iter().collect()
+        }
+        const COLUMNS: u32 = 400;
+        const PASSES: u32 = 1 << 20;
+        let columns = || 0..COLUMNS;
+        let refinement = |of| (0..3).map(move |round| Stream::Refinement(of, round));
+        let choices = columns().flat_map(|column| (0..1_000).map(move |part| Stream::NoiseChoice { column, part }));
+        let families = [
+            of(columns().map(Stream::SwapColumn)),
+            of([Stream::SwapRecords]),
+            of(columns().map(Stream::Pairs)),
+            [
+                of([Stream::FirstOrder, Stream::GroupOrders, Stream::Identities]),
+                of(columns().map(Stream::Permutation)),
+                of((0..PASSES).map(Stream::GroupPass)),
+            ]
+            .concat(),
+            [of(columns().map(Stream::NoiseNormal)), of(columns().map(Stream::NoiseSpread)), of(choices)].concat(),
+            [
+                of([Stream::SegmentKicks, Stream::ItemOrders, Stream::TourKicks]),
+                of([Refinement::Tour, Refinement::WideTree, Refinement::Tree].into_iter().flat_map(refinement)),
+                of([Stream::ClosedWalk, Stream::Wmc, Stream::Augment, Stream::Split, Stream::ChosenAssignment]),
+                of([Stream::WithinGroups, Stream::DiverseRounds, Stream::DiverseExtraction]),
+                of([Stream::ItemsetRepresentatives, Stream::ItemsetTrees, Stream::ItemsetNeighbourhoods]),
+                // Queries may well be drawn with the seed of the release that they are put to.
+                of([Stream::Queries]),
+            ]
+            .concat(),
+        ];
+        for family in families {
+            let mut seen = HashMap::new();
+            for stream in family.into_iter().chain([Stream::Shuffle]) {
+                let before = seen.insert(stream.number(), stream);
+                assert_eq!(before, None, "{stream:?} has the number of another stream");
+            }
+        }
+    }
 
     #[test]
     fn exponential_numbers() {

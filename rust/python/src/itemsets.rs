@@ -1,6 +1,5 @@
 //! Set-valued records by number; names of items stay on the Python side.
 
-use nominym_core::error::{Error, Result};
 use nominym_core::itemsets::compatible::{self, Published};
 use nominym_core::itemsets::vote::{self, Votes};
 use nominym_core::itemsets::{Itemsets, query, rows, text};
@@ -164,17 +163,9 @@ pub fn vote_groups<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Voted<'py>> {
     let (group_of, rows) = (group_of.as_slice()?, rows.as_slice()?);
-    let votes = run(py, progress, |control| vote::groups(&sets.core, &listed(group_of)?, Some(rows), control))?;
+    let votes =
+        run(py, progress, |control| vote::groups(&sets.core, &Lists::by_group(group_of, None)?, Some(rows), control))?;
     Ok(voted(py, votes))
-}
-
-/// The records of each group, from the group of each record.
-pub fn listed(group_of: &[u32]) -> Result<Lists> {
-    let count = group_of.iter().max().map_or(0, |&last| last as usize + 1);
-    if count > group_of.len() {
-        return Err(Error::Parameter(format!("group {}, but there are {} records", count - 1, group_of.len())));
-    }
-    Ok(Lists::group(count, group_of.iter().copied().zip(0..)))
 }
 
 /// Votes over disjoint assignments, one a row.

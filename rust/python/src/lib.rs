@@ -6,6 +6,7 @@
 mod control;
 mod distortion;
 mod error;
+mod groups;
 mod itemsets;
 mod noise;
 mod recode;
@@ -23,6 +24,8 @@ mod _core {
     #[pymodule_export]
     use super::distortion::distortions;
     #[pymodule_export]
+    use super::groups::{expected_squares, group_records, permute_groups};
+    #[pymodule_export]
     use super::itemsets::{
         Sets, count_compatible, count_queries, draw_queries, error_rate, shuffle_rows, vote_assignments, vote_groups,
         vote_ring,
@@ -37,12 +40,12 @@ mod _core {
     #[pymodule_export]
     use super::risk::{class_sizes, draw_sample, link_records};
     #[pymodule_export]
-    use super::rng::{draw_normal, draw_uniform};
+    use super::rng::{draw_normal, draw_spread, draw_synthetic, draw_uniform};
     #[pymodule_export]
     use super::stats::{Marginality, counts, covariance_squared, digits, joint};
     #[pymodule_export]
     use super::swap::{
-        draw_pairs, ranks_by_frequency, swap_dynamic, swap_fixed, swap_random, swap_ranked, swap_records, swap_strict,
+        draw_pairs, ranks_by_frequency, swap_dynamic, swap_fixed, swap_random, swap_ranked, swap_records,
     };
     #[pymodule_export]
     use super::taxonomy::Graph;

@@ -51,7 +51,7 @@ fn with<T>(
 
 /// Replaces values under given errors: concepts afterwards, errors not reached, errors whose direction was dropped.
 #[pyfunction]
-#[pyo3(signature = (domain, concepts, codes, errors, reference, measure, content, seed, stream, progress=None))]
+#[pyo3(signature = (domain, concepts, codes, errors, reference, measure, content, seed, column, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn shift_values<'py>(
     py: Python<'py>,
@@ -63,7 +63,7 @@ pub fn shift_values<'py>(
     measure: &str,
     content: Option<PyReadonlyArray1<'py, f64>>,
     seed: Option<u64>,
-    stream: u32,
+    column: u32,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Bound<'py, PyArray1<u32>>, u64, u64)> {
     let (concepts, codes, errors) = (concepts.as_slice()?, codes.as_slice()?, errors.as_slice()?);
@@ -72,15 +72,15 @@ pub fn shift_values<'py>(
         Towards::Each(each) => Reference::Each(each.as_slice()?),
     };
     let found = with(&domain, measure, content.as_ref(), |domain| {
-        let column = Column { domain, concepts, codes };
-        run(py, progress, |control| shift(column, errors, reference, &Streams::new(seed)?, stream, control))
+        let values = Column { domain, concepts, codes };
+        run(py, progress, |control| shift(values, errors, reference, &Streams::new(seed)?, column, control))
     })?;
     Ok((found.concepts.into_pyarray(py), found.truncated, found.undirected))
 }
 
 /// Replaces values by the exponential mechanism: concepts afterwards.
 #[pyfunction]
-#[pyo3(signature = (domain, concepts, codes, epsilon, measure, content, seed, stream, progress=None))]
+#[pyo3(signature = (domain, concepts, codes, epsilon, measure, content, seed, column, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn draw_values<'py>(
     py: Python<'py>,
@@ -91,13 +91,13 @@ pub fn draw_values<'py>(
     measure: &str,
     content: Option<PyReadonlyArray1<'py, f64>>,
     seed: Option<u64>,
-    stream: u32,
+    column: u32,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray1<u32>>> {
     let (concepts, codes) = (concepts.as_slice()?, codes.as_slice()?);
     let found = with(&domain, measure, content.as_ref(), |domain| {
-        let column = Column { domain, concepts, codes };
-        run(py, progress, |control| exponential(column, epsilon, &Streams::new(seed)?, stream, control))
+        let values = Column { domain, concepts, codes };
+        run(py, progress, |control| exponential(values, epsilon, &Streams::new(seed)?, column, control))
     })?;
     Ok(found.into_pyarray(py))
 }

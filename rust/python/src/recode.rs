@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use nominym_core::error::{Error, Result};
+use nominym_core::groups::{Effort, itemsets as groups};
 use nominym_core::itemsets::assign::{self, Graph};
-use nominym_core::itemsets::groups::{self, Effort};
 use nominym_core::itemsets::{cahd, diverse, order};
 use nominym_core::lists::Lists;
 use nominym_core::rng::Streams;
@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 
 use crate::control::run;
 use crate::error::raise;
-use crate::itemsets::{Sets, listed};
+use crate::groups::numbered;
+use crate::itemsets::Sets;
 
 type Column<'py> = Bound<'py, PyArray1<u32>>;
 type Numbers<'py> = PyReadonlyArray1<'py, u32>;
@@ -179,8 +180,8 @@ pub fn group_alike<'py>(
     let found = run(py, progress, |control| {
         let mut effort = match effort {
             "none" => Effort::NONE,
-            "usual" => Effort::usual(core.n()),
-            "long" => Effort::long(core.n()),
+            "usual" => groups::usual_effort(core.n()),
+            "long" => groups::long_effort(core.n()),
             other => return Err(Error::Parameter(format!("no effort {other:?}"))),
         };
         effort.limit =
@@ -191,7 +192,7 @@ pub fn group_alike<'py>(
             None => groups::partition(core, order, least, effort, &streams, control),
         }
     })?;
-    Ok(numbered(&found, core.n()).into_pyarray(py))
+    Ok(numbered(&found).into_pyarray(py))
 }
 
 /// Groups of consecutive records, as the baseline CAHD forms them; the group of each record.
@@ -211,7 +212,7 @@ pub fn group_along<'py>(
         Some(labels) => cahd::cahd(sets.core(), order, labels, least, CANDIDATES, control),
         None => cahd::blocks(order, least),
     })?;
-    Ok(numbered(&found, sets.core().n()).into_pyarray(py))
+    Ok(numbered(&found).into_pyarray(py))
 }
 
 /// Draws an assignment that stays inside groups, given as the group of each record.
@@ -224,18 +225,8 @@ pub fn assign_groups<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Column<'py>> {
     let group_of = group_of.as_slice()?;
-    let drawn =
-        run(py, progress, |control| assign::within(&listed(group_of)?, group_of.len(), &Streams::new(seed)?, control))?;
+    let drawn = run(py, progress, |control| {
+        assign::within(&Lists::by_group(group_of, None)?, group_of.len(), &Streams::new(seed)?, control)
+    })?;
     Ok(drawn.into_pyarray(py))
-}
-
-/// The group of each of `n` records.
-fn numbered(groups: &Lists, n: usize) -> Vec<u32> {
-    let mut group_of = vec![0; n];
-    for group in 0..groups.len() {
-        for &record in groups.of(group) {
-            group_of[record as usize] = group as u32;
-        }
-    }
-    group_of
 }

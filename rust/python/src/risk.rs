@@ -4,7 +4,7 @@ use nominym_core::error::{Error, Result};
 use nominym_core::risk::linkage::{Known, Tied, link};
 use nominym_core::risk::{classes, sample};
 use nominym_core::rng::Streams;
-use nominym_core::swap::tuples::Codes;
+use nominym_core::tuples::Codes;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 

@@ -1,21 +1,38 @@
-//! Random draws for synthetic data and for errors.
+//! Random numbers for noise and for synthetic data.
 
-use nominym_core::rng::{Streams, normal, uniform};
+use nominym_core::rng::{Stream, Streams, normal, uniform};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use crate::control::run;
 
-/// Independent uniform draws from [0, 1).
-#[pyfunction]
-pub fn draw_uniform(py: Python<'_>, n: usize, seed: Option<u64>, stream: u32) -> PyResult<Bound<'_, PyArray1<f64>>> {
-    let drawn = run(py, None, |control| uniform(n, &Streams::new(seed)?, stream, control))?;
-    Ok(drawn.into_pyarray(py))
+type Drawn<'py> = PyResult<Bound<'py, PyArray1<f64>>>;
+
+fn draw_from(py: Python<'_>, n: usize, seed: Option<u64>, stream: Stream) -> Drawn<'_> {
+    Ok(run(py, None, |control| uniform(n, &Streams::new(seed)?, stream, control))?.into_pyarray(py))
 }
 
-/// Independent draws from the standard normal distribution.
+/// Independent draws from the standard normal distribution, for the errors of a column.
 #[pyfunction]
-pub fn draw_normal(py: Python<'_>, n: usize, seed: Option<u64>, stream: u32) -> PyResult<Bound<'_, PyArray1<f64>>> {
-    let drawn = run(py, None, |control| normal(n, &Streams::new(seed)?, stream, control))?;
-    Ok(drawn.into_pyarray(py))
+pub fn draw_normal(py: Python<'_>, n: usize, seed: Option<u64>, column: u32) -> Drawn<'_> {
+    let stream = Stream::NoiseNormal(column);
+    Ok(run(py, None, |control| normal(n, &Streams::new(seed)?, stream, control))?.into_pyarray(py))
+}
+
+/// Independent uniform draws from [0, 1), for the spread of the errors of a column.
+#[pyfunction]
+pub fn draw_spread(py: Python<'_>, n: usize, seed: Option<u64>, column: u32) -> Drawn<'_> {
+    draw_from(py, n, seed, Stream::NoiseSpread(column))
+}
+
+/// Independent uniform draws from [0, 1), for the choice of new values of a column.
+#[pyfunction]
+pub fn draw_uniform(py: Python<'_>, n: usize, seed: Option<u64>, column: u32) -> Drawn<'_> {
+    draw_from(py, n, seed, Stream::NoiseChoice { column, part: 0 })
+}
+
+/// Independent uniform draws from [0, 1), for one part of a synthetic dataset.
+#[pyfunction]
+pub fn draw_synthetic(py: Python<'_>, n: usize, seed: Option<u64>, part: u32) -> Drawn<'_> {
+    draw_from(py, n, seed, Stream::Synthetic(part))
 }

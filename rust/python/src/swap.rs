@@ -2,14 +2,14 @@
 
 use nominym_core::coded::Coded;
 use nominym_core::error::Result;
-use nominym_core::rng::Streams;
-use nominym_core::swap::groups::{Effort, partition, permute};
-use nominym_core::swap::tuples::Attribute;
+use nominym_core::rng::{Stream, Streams};
 use nominym_core::swap::{Swapped, dynamic, pairs, ranked, records};
+use nominym_core::tuples::Attribute;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::control::run;
+use crate::error::raise;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 
@@ -22,7 +22,7 @@ fn found(py: Python<'_>, swapped: Swapped) -> Found<'_> {
 
 /// SRS-1: along the ranking by distance from the category that is farthest from all.
 #[pyfunction]
-#[pyo3(signature = (codes, counts, distances, k, seed, stream, progress=None))]
+#[pyo3(signature = (codes, counts, distances, k, seed, column, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn swap_fixed<'py>(
     py: Python<'py>,
@@ -31,12 +31,12 @@ pub fn swap_fixed<'py>(
     distances: PyReadonlyArray2<'py, f64>,
     k: usize,
     seed: Option<u64>,
-    stream: u32,
+    column: u32,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Found<'py>> {
     let (codes, counts, distances) = (codes.as_slice()?, counts.as_slice()?, distances.as_slice()?);
     let swapped = run(py, progress, |control| {
-        let mut rng = Streams::new(seed)?.generator(stream, 0);
+        let mut rng = Streams::new(seed)?.generator(Stream::SwapColumn(column), 0);
         let ranks = ranked::ranks_from_the_farthest(distances, counts, &mut rng)?;
         let order = ranked::ranking(codes, &ranks, &mut rng);
         ranked::swap(codes, &order, k, &mut rng, control)
@@ -46,7 +46,7 @@ pub fn swap_fixed<'py>(
 
 /// SRS-2: inside clusters around every reference, at opposite ends by turns.
 #[pyfunction]
-#[pyo3(signature = (codes, counts, distances, k, seed, stream, progress=None))]
+#[pyo3(signature = (codes, counts, distances, k, seed, column, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn swap_dynamic<'py>(
     py: Python<'py>,
@@ -55,12 +55,12 @@ pub fn swap_dynamic<'py>(
     distances: PyReadonlyArray2<'py, f64>,
     k: usize,
     seed: Option<u64>,
-    stream: u32,
+    column: u32,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Found<'py>> {
     let (codes, counts, distances) = (codes.as_slice()?, counts.as_slice()?, distances.as_slice()?);
     let swapped = run(py, progress, |control| {
-        let mut rng = Streams::new(seed)?.generator(stream, 0);
+        let mut rng = Streams::new(seed)?.generator(Stream::SwapColumn(column), 0);
         dynamic::swap(codes, distances, counts, k, &mut rng, control)
     })?;
     Ok(found(py, swapped))
@@ -68,19 +68,19 @@ pub fn swap_dynamic<'py>(
 
 /// Along a given ranking of the categories: numerical, ordinal and distributional rank swapping.
 #[pyfunction]
-#[pyo3(signature = (codes, ranks, k, seed, stream, progress=None))]
+#[pyo3(signature = (codes, ranks, k, seed, column, progress=None))]
 pub fn swap_ranked<'py>(
     py: Python<'py>,
     codes: PyReadonlyArray1<'py, u32>,
     ranks: PyReadonlyArray1<'py, u32>,
     k: usize,
     seed: Option<u64>,
-    stream: u32,
+    column: u32,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Found<'py>> {
     let (codes, ranks) = (codes.as_slice()?, ranks.as_slice()?);
     let swapped = run(py, progress, |control| {
-        let mut rng = Streams::new(seed)?.generator(stream, 0);
+        let mut rng = Streams::new(seed)?.generator(Stream::SwapColumn(column), 0);
         let order = ranked::ranking(codes, ranks, &mut rng);
         ranked::swap(codes, &order, k, &mut rng, control)
     })?;
@@ -95,17 +95,17 @@ pub fn ranks_by_frequency<'py>(py: Python<'py>, counts: PyReadonlyArray1<'py, u6
 
 /// Random pairs, whatever their values.
 #[pyfunction]
-#[pyo3(signature = (codes, seed, stream, progress=None))]
+#[pyo3(signature = (codes, seed, column, progress=None))]
 pub fn swap_random<'py>(
     py: Python<'py>,
     codes: PyReadonlyArray1<'py, u32>,
     seed: Option<u64>,
-    stream: u32,
+    column: u32,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Found<'py>> {
     let codes = codes.as_slice()?;
     let swapped = run(py, progress, |control| -> Result<Swapped> {
-        ranked::random(codes, &mut Streams::new(seed)?.generator(stream, 0), control)
+        ranked::random(codes, &mut Streams::new(seed)?.generator(Stream::SwapColumn(column), 0), control)
     })?;
     Ok(found(py, swapped))
 }
@@ -114,11 +114,14 @@ type Codes<'py> = PyReadonlyArray1<'py, u32>;
 type Distances<'py> = PyReadonlyArray2<'py, f64>;
 
 /// Columns that are swapped together.
-fn attributes<'a>(
+pub fn attributes<'a>(
     codes: &'a [Codes<'_>],
     distances: &'a [Distances<'_>],
     missing: impl Iterator<Item = Option<u32>>,
 ) -> PyResult<Vec<Attribute<'a>>> {
+    if codes.len() != distances.len() {
+        return Err(raise("ParameterError", "codes and distances for each column are needed", vec![]));
+    }
     let columns = codes.iter().zip(distances).zip(missing);
     columns
         .map(|((codes, distances), missing)| {
@@ -141,44 +144,10 @@ pub fn swap_records<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Found<'py>>> {
     let attributes = attributes(&codes, &distances, missing.into_iter())?;
-    let swapped =
-        run(py, progress, |control| records::swap(&attributes, k, &mut Streams::new(seed)?.generator(0, 0), control))?;
-    Ok(swapped.into_iter().map(|column| found(py, column)).collect())
-}
-
-/// Codes after permuting inside groups, column by column, and the group of each record.
-type Grouped<'py> = (Vec<Column<'py, u32>>, Column<'py, u32>);
-
-/// Groups of at least `k` records, permuted inside: each column on its own, or whole tuples.
-#[pyfunction]
-#[pyo3(signature = (codes, distances, k, joint, anneal, seed, progress=None))]
-#[allow(clippy::too_many_arguments)]
-pub fn swap_strict<'py>(
-    py: Python<'py>,
-    codes: Vec<Codes<'py>>,
-    distances: Vec<Distances<'py>>,
-    k: usize,
-    joint: bool,
-    anneal: bool,
-    seed: Option<u64>,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Grouped<'py>> {
-    let attributes = attributes(&codes, &distances, std::iter::repeat(None))?;
-    let records = attributes.first().map_or(0, |a| a.codes.len());
-    let effort = if anneal { Effort::long(records) } else { Effort::usual(records) };
-    let (columns, group_of) = run(py, progress, |control| {
-        let streams = Streams::new(seed)?;
-        let groups = partition(&attributes, k, effort, &streams, control)?;
-        let columns = permute(&groups, &attributes, joint, &streams, control)?;
-        let mut group_of = vec![0; groups.total()];
-        for (number, group) in (0u32..).zip(groups.iter()) {
-            for &record in group {
-                group_of[record as usize] = number;
-            }
-        }
-        Ok((columns, group_of))
+    let swapped = run(py, progress, |control| {
+        records::swap(&attributes, k, &mut Streams::new(seed)?.generator(Stream::SwapRecords, 0), control)
     })?;
-    Ok((columns.into_iter().map(|c| c.into_pyarray(py)).collect(), group_of.into_pyarray(py)))
+    Ok(swapped.into_iter().map(|column| found(py, column)).collect())
 }
 
 /// A column as it arrives where a missing value is a category of its own: codes, and the number of categories.
@@ -194,7 +163,7 @@ type Paired<'py> = (Column<'py, u32>, Column<'py, u32>, u64, u64);
 
 /// Random pairs of `n` records that agree in all `equal` columns and differ in every `unequal` key.
 #[pyfunction]
-#[pyo3(signature = (n, equal, unequal, wanted, seed, stream, progress=None))]
+#[pyo3(signature = (n, equal, unequal, wanted, seed, step, progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn draw_pairs<'py>(
     py: Python<'py>,
@@ -203,13 +172,13 @@ pub fn draw_pairs<'py>(
     unequal: Vec<Vec<Given<'py>>>,
     wanted: usize,
     seed: Option<u64>,
-    stream: u32,
+    step: u32,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Paired<'py>> {
     let equal = coded(&equal)?;
     let unequal = unequal.iter().map(|key| coded(key)).collect::<PyResult<Vec<_>>>()?;
     let drawn = run(py, progress, |control| {
-        pairs::draw(n, &equal, &unequal, wanted, &mut Streams::new(seed)?.generator(stream, 0), control)
+        pairs::draw(n, &equal, &unequal, wanted, &mut Streams::new(seed)?.generator(Stream::Pairs(step), 0), control)
     })?;
     let (first, second): (Vec<u32>, Vec<u32>) = drawn.pairs.into_iter().unzip();
     Ok((first.into_pyarray(py), second.into_pyarray(py), drawn.feasible, drawn.alone))

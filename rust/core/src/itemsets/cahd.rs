@@ -5,10 +5,9 @@ use std::collections::BinaryHeap;
 
 use super::Itemsets;
 use super::diverse::Labels;
-use super::rows::positions;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::lists::Lists;
+use crate::lists::{Lists, positions};
 
 /// Groups of at least `l` records, all with different labels, along an order. O(n·(alpha·log(labels) + l)), and alpha·n
 /// distances.

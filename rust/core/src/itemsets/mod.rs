@@ -7,7 +7,6 @@ pub mod cahd;
 pub mod compatible;
 pub mod distance;
 pub mod diverse;
-pub mod groups;
 pub mod order;
 pub mod query;
 pub mod rows;
@@ -91,7 +90,7 @@ impl Itemsets {
     }
 
     /// Which items more than half of all records hold: those that a tied vote sets. O(items).
-    fn common(&self) -> Vec<bool> {
+    pub(crate) fn common(&self) -> Vec<bool> {
         self.frequencies().into_iter().map(|count| 2 * u64::from(count) > self.n() as u64).collect()
     }
 

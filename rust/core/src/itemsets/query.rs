@@ -8,9 +8,8 @@ use rayon::prelude::*;
 use super::Itemsets;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 
-const DRAW: u32 = 661;
 const NONE: u32 = u32::MAX;
 
 /// Words that the bitmaps of one block of records may take.
@@ -21,7 +20,7 @@ pub fn draw(n_items: u32, size: u32, queries: u32, streams: &Streams, control: &
     if size == 0 || size > n_items {
         return Err(Error::Parameter(format!("size = {size}: give 1 to {n_items} for as many items")));
     }
-    let mut rng = streams.generator(DRAW, 0);
+    let mut rng = streams.generator(Stream::Queries, 0);
     let total = size as usize * queries as usize;
     let (mut starts, mut items) = (vec![], vec![]);
     let room = starts.try_reserve_exact(queries as usize + 1).and_then(|()| items.try_reserve_exact(total));

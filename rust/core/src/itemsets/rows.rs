@@ -6,13 +6,10 @@ use rayon::prelude::*;
 use super::Itemsets;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 
 /// Rows that one thread takes at a time.
 const ROWS: usize = 1 << 12;
-
-/// The stream that shuffles published rows. No other draw uses it, so the order tells nothing of the others.
-const SHUFFLE: u32 = 660;
 
 /// Sorts every row, and tells the first that holds an item twice, with that item. O(items · log of a row's length).
 pub fn sort(starts: &[usize], items: &mut [u32], control: &Control) -> Result<Option<(usize, u32)>> {
@@ -105,21 +102,8 @@ impl Itemsets {
 /// A uniformly random order of `n` rows: the record at place `i` gets the row `result[i]`. O(n).
 pub fn shuffled(n: u32, streams: &Streams) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..n).collect();
-    rows.shuffle(&mut streams.generator(SHUFFLE, 0));
+    rows.shuffle(&mut streams.generator(Stream::Shuffle, 0));
     rows
-}
-
-/// The position of each of `n` records in an order; fails unless each has one. O(n).
-pub(super) fn positions(order: &[u32], n: usize, what: &str) -> Result<Vec<u32>> {
-    let mut positions = vec![u32::MAX; n];
-    let once = |(position, &record): (u32, &u32)| {
-        positions.get_mut(record as usize).is_some_and(|slot| std::mem::replace(slot, position) == u32::MAX)
-    };
-    if order.len() == n && (0..).zip(order).all(once) {
-        Ok(positions)
-    } else {
-        Err(Error::Parameter(format!("{what} has each of the {n} records once")))
-    }
 }
 
 #[cfg(test)]

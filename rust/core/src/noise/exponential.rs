@@ -9,15 +9,15 @@ use super::{Column, scatter};
 use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 
 /// Replaces each value by a concept, each with a chance in proportion to `exp(−epsilon·distance/2)`; the value itself is
-/// a candidate. Distances must not exceed 1. O(d·V + n log V).
+/// a candidate. Distances must not exceed 1. `place` is that of the column in its table. O(d·V + n log V).
 pub fn exponential(
     column: Column<'_>,
     epsilon: f64,
     streams: &Streams,
-    stream: u32,
+    place: u32,
     control: &Control,
 ) -> Result<Vec<u32>> {
     column.check()?;
@@ -25,6 +25,7 @@ pub fn exponential(
         return Err(Error::Parameter(format!("epsilon={epsilon}: a number above 0 is needed")));
     }
     let records = column.records();
+    let stream = Stream::NoiseChoice { column: place, part: 0 };
     control.begin((column.concepts.len() + records.total()) as u64);
     let work =
         |category: usize, row: &[f64], members: &[u32], rng: &mut ChaCha20Rng, found: &mut Vec<u32>, (): &mut ()| {

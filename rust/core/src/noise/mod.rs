@@ -18,7 +18,7 @@ use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 use crate::taxonomy::sweep::{LANES, Rows};
 use crate::taxonomy::{Measure, Taxonomy};
 
@@ -108,7 +108,7 @@ impl Column<'_> {
         &self,
         records: &Lists,
         streams: &Streams,
-        stream: u32,
+        stream: Stream,
         control: &Control,
         work: impl Fn(usize, &[f64], &[u32], &mut ChaCha20Rng, &mut Vec<u32>, &mut T) + Sync,
     ) -> Result<(Vec<Vec<u32>>, Vec<T>)> {

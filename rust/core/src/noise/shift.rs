@@ -9,7 +9,7 @@ use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 use crate::taxonomy::sweep::LANES;
 
 /// Cells of reference rows that are kept at a time.
@@ -46,13 +46,13 @@ struct Tally {
 ///
 /// An error of 0 keeps the value. Where nothing reaches the error, the farthest in its direction is taken; where there is
 /// nothing in its direction, the direction is dropped. A value that is the reference concept itself has no direction.
-/// O(d·V + n log V).
+/// `place` is that of the column in its table. O(d·V + n log V).
 pub fn shift(
     column: Column<'_>,
     errors: &[f64],
     reference: Reference<'_>,
     streams: &Streams,
-    stream: u32,
+    place: u32,
     control: &Control,
 ) -> Result<Shifted> {
     column.check()?;
@@ -64,8 +64,8 @@ pub fn shift(
     }
     let mut shifted = Shifted { concepts: vec![MISSING; column.codes.len()], truncated: 0, undirected: 0 };
     match reference {
-        Reference::Concept(concept) => by_concept(column, errors, concept, streams, stream, control, &mut shifted)?,
-        Reference::Each(each) => by_record(column, errors, each, streams, stream, control, &mut shifted)?,
+        Reference::Concept(concept) => by_concept(column, errors, concept, streams, place, control, &mut shifted)?,
+        Reference::Each(each) => by_record(column, errors, each, streams, place, control, &mut shifted)?,
     }
     Ok(shifted)
 }
@@ -106,7 +106,7 @@ fn by_concept(
     errors: &[f64],
     reference: u32,
     streams: &Streams,
-    stream: u32,
+    place: u32,
     control: &Control,
     shifted: &mut Shifted,
 ) -> Result<()> {
@@ -114,6 +114,7 @@ fn by_concept(
     let mut far = vec![0.0; column.domain.len()];
     Distances::new(column.domain, &[reference]).fill(0, far.len(), &mut far);
     let records = column.records();
+    let stream = Stream::NoiseChoice { column: place, part: 0 };
     control.begin((column.concepts.len() + records.total()) as u64);
     let work = |category: usize,
                 row: &[f64],
@@ -147,7 +148,7 @@ fn by_record(
     errors: &[f64],
     references: &[u32],
     streams: &Streams,
-    stream: u32,
+    place: u32,
     control: &Control,
     shifted: &mut Shifted,
 ) -> Result<()> {
@@ -208,7 +209,7 @@ fn by_record(
             }
         };
         // A generator for each category of each part.
-        let stream = stream + number as u32;
+        let stream = Stream::NoiseChoice { column: place, part: number as u32 };
         let (found, tallies) = column.by_category(&records, streams, stream, control, work)?;
         shifted.add(&records, found, tallies);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::swap::tuples::{Codes, Tuples};
+use crate::tuples::{Codes, Tuples};
 
 /// How many classes there are of each size, by size. O(n log n).
 pub fn sizes(columns: &[Codes<'_>], control: &Control) -> Result<Vec<(u32, u64)>> {

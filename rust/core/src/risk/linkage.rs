@@ -14,12 +14,12 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::search::groups::Groups;
+use crate::search::hierarchy::Hierarchy;
 use crate::search::lanes::LANES;
 use crate::search::scale::{self, Distance, Space};
 use crate::search::tree::Tree;
 use crate::search::{Found, Index, Room};
-use crate::swap::tuples::{Attribute, Codes, Tuples};
+use crate::tuples::{Attribute, Codes, Tuples};
 
 /// Tuples of the release in a leaf of their tree.
 const LEAF: usize = 64;
@@ -57,10 +57,10 @@ pub struct Tied {
 pub fn link(known: &[Known<'_>], own: &[u32], control: &Control) -> Result<Vec<Tied>> {
     let (targets, release) = sides(known, own, control)?;
     let (spaces, renumbered) = spaces(known, [&targets, &release], control)?;
-    let mut groups = Vec::with_capacity(spaces.len());
+    let mut hierarchies = Vec::with_capacity(spaces.len());
     for space in &spaces {
         control.check()?;
-        groups.push(Groups::by_distance(space));
+        hierarchies.push(Hierarchy::by_distance(space));
     }
     let codes = |tuples: &Tuples, order: &[u32]| -> Vec<Vec<u32>> {
         let column = |a: usize| order.iter().map(|&t| renumbered[a][tuples.codes(t as usize)[a] as usize]).collect();
@@ -68,7 +68,7 @@ pub fn link(known: &[Known<'_>], own: &[u32], control: &Control) -> Result<Vec<T
     };
     let grown = |tuples: &Tuples, leaf: usize| {
         let all: Vec<u32> = (0..tuples.len() as u32).collect();
-        Tree::watched(&groups, &codes(tuples, &all), all, leaf, control)
+        Tree::watched(&hierarchies, &codes(tuples, &all), all, leaf, control)
     };
     // The tree of the targets only puts near ones together.
     let (tree, near) = rayon::join(|| grown(&release, LEAF), || grown(&targets, LANES));
@@ -81,7 +81,7 @@ pub fn link(known: &[Known<'_>], own: &[u32], control: &Control) -> Result<Vec<T
         starts.push(end);
     }
     control.check()?;
-    let index = Index::new(&spaces, &groups, &tree, &codes(&release, &tree.order), &starts);
+    let index = Index::new(&spaces, &hierarchies, &tree, &codes(&release, &tree.order), &starts);
     let from = codes(&targets, &near);
     let categories = index.categories(&from);
     let between = &Between { known, spaces: &spaces, renumbered: &renumbered, from: &from };

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::groups::Groups;
+use super::hierarchy::Hierarchy;
 use super::scale::{Distance, Space};
 
 /// Lanes of a batch.
@@ -60,7 +60,7 @@ pub(crate) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
 /// Distances between categories and from categories to groups, those of all attributes in one sequence.
 pub(crate) struct Scale<'a> {
     spaces: &'a [Space],
-    groups: &'a [Groups],
+    hierarchies: &'a [Hierarchy],
     /// Shortened distances from each category to each other, by attribute,
     distances: Vec<Vec<i16>>,
     /// and to the nearest member of each group, and whether all its members are equally distant.
@@ -73,7 +73,7 @@ pub(crate) struct Scale<'a> {
 }
 
 impl<'a> Scale<'a> {
-    pub fn new(spaces: &'a [Space], groups: &'a [Groups]) -> Self {
+    pub fn new(spaces: &'a [Space], hierarchies: &'a [Hierarchy]) -> Self {
         let largest = |space: &Space| space.distances().par_iter().copied().max().unwrap_or(0);
         let largest_sum: Distance = spaces.iter().map(largest).sum();
         let shift = (0..Distance::BITS).find(|shift| largest_sum >> shift <= LARGEST).unwrap_or(0);
@@ -83,11 +83,15 @@ impl<'a> Scale<'a> {
         let keep = |(least, even): (Distance, bool)| (shorten(least), even);
         Self {
             distances: spaces.iter().map(|s| s.distances().par_iter().map(|&x| shorten(x)).collect()).collect(),
-            bounds: groups.iter().zip(spaces).map(|(groups, space)| groups.table(space, of, join, keep)).collect(),
+            bounds: hierarchies
+                .iter()
+                .zip(spaces)
+                .map(|(hierarchy, space)| hierarchy.table(space, of, join, keep))
+                .collect(),
             first_category: firsts(spaces.iter().map(Space::len)),
-            first_group: firsts(groups.iter().map(Groups::len)),
+            first_group: firsts(hierarchies.iter().map(Hierarchy::len)),
             spaces,
-            groups,
+            hierarchies,
             shift,
         }
     }
@@ -191,7 +195,7 @@ impl Tables {
         let bounds = &scale.bounds[attribute][group as usize..];
         for (lane, from) in from.chunks_exact(scale.spaces.len()).enumerate() {
             let category = (from[attribute] - scale.first_category[attribute]) as usize;
-            let (least, even) = bounds[category * scale.groups[attribute].len()];
+            let (least, even) = bounds[category * scale.hierarchies[attribute].len()];
             bound.least[lane] = least;
             bound.even |= Mask::from(even) << lane;
         }
@@ -218,7 +222,7 @@ impl Tables {
         for (lane, from) in rows.iter_mut().zip(from.chunks_exact(scale.spaces.len())) {
             *lane = row(from);
         }
-        for &member in scale.groups[attribute].members(group) {
+        for &member in scale.hierarchies[attribute].members(group) {
             let index = (first + member) as usize;
             if self.category_of[index] != self.batch {
                 self.category_of[index] = self.batch;

@@ -3,16 +3,16 @@
 //! The distance of two tuples is the sum of the distances of their categories.
 //!
 //! - [`scale`]: distances as whole numbers, so that ties are exact.
-//! - [`groups`], [`tree`]: search trees over the distinct tuples.
+//! - [`hierarchy`], [`tree`]: search trees over the distinct tuples.
 //! - [`lanes`]: distances from a few tuples at once.
 //! - [`Index`]: what those tuples look for, whatever it is that they want to know of it.
 
-pub(crate) mod groups;
+pub(crate) mod hierarchy;
 pub(crate) mod lanes;
 pub(crate) mod scale;
 pub(crate) mod tree;
 
-use self::groups::Groups;
+use self::hierarchy::Hierarchy;
 use self::lanes::{LANES, Mask, NONE, Scale, Tables, Vector};
 use self::scale::{Distance, Space};
 use self::tree::Tree;
@@ -69,12 +69,12 @@ impl<'a> Index<'a> {
     /// An index of tuples, given by the codes of each attribute in the order of the tree, and their first places.
     pub fn new(
         spaces: &'a [Space],
-        groups: &'a [Groups],
+        hierarchies: &'a [Hierarchy],
         tree: &'a Tree,
         codes: &[Vec<u32>],
         starts: &'a [u32],
     ) -> Self {
-        let scale = Scale::new(spaces, groups);
+        let scale = Scale::new(spaces, hierarchies);
         let categories = scale.categories(codes);
         Self { scale, tree, categories, attributes: spaces.len(), starts }
     }

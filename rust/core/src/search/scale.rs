@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::swap::tuples::Attribute;
+use crate::tuples::Attribute;
 
 /// A distance between categories, or a sum of such over the attributes, in a unit common to all attributes.
 pub(crate) type Distance = u64;

@@ -1,6 +1,6 @@
 //! Distinct tuples in a tree whose nodes are products of groups of categories.
 
-use super::groups::Groups;
+use super::hierarchy::Hierarchy;
 use crate::control::Control;
 use crate::error::Result;
 
@@ -28,12 +28,12 @@ pub(crate) struct Node {
 impl Tree {
     /// Divides tuples, given by the codes of each attribute, until at most `leaf` of them are together or nothing tells
     /// them apart. A node is divided where its groups are widest.
-    pub fn new(groups: &[Groups], codes: &[Vec<u32>], tuples: Vec<u32>, leaf: usize) -> Self {
-        let mut tree = Self::undivided(groups.len(), tuples);
+    pub fn new(hierarchies: &[Hierarchy], codes: &[Vec<u32>], tuples: Vec<u32>, leaf: usize) -> Self {
+        let mut tree = Self::undivided(hierarchies.len(), tuples);
         let mut next = 0;
         // Children are put at the end, so this loop comes to them.
         while next < tree.nodes.len() {
-            tree.grow(next, groups, codes, leaf);
+            tree.grow(next, hierarchies, codes, leaf);
             next += 1;
         }
         tree
@@ -41,17 +41,17 @@ impl Tree {
 
     /// The same for many tuples, under the eyes of a caller who may want to stop.
     pub fn watched(
-        groups: &[Groups],
+        hierarchies: &[Hierarchy],
         codes: &[Vec<u32>],
         tuples: Vec<u32>,
         leaf: usize,
         control: &Control,
     ) -> Result<Self> {
-        let mut tree = Self::undivided(groups.len(), tuples);
+        let mut tree = Self::undivided(hierarchies.len(), tuples);
         let mut next = 0;
         while next < tree.nodes.len() {
             control.check()?;
-            tree.grow(next, groups, codes, leaf);
+            tree.grow(next, hierarchies, codes, leaf);
             next += 1;
         }
         Ok(tree)
@@ -67,11 +67,11 @@ impl Tree {
     }
 
     /// Fits a node, and divides it if it has too many tuples.
-    fn grow(&mut self, index: usize, groups: &[Groups], codes: &[Vec<u32>], leaf: usize) {
-        self.fit(index, groups, codes);
+    fn grow(&mut self, index: usize, hierarchies: &[Hierarchy], codes: &[Vec<u32>], leaf: usize) {
+        self.fit(index, hierarchies, codes);
         let node = self.nodes[index];
         if (node.end - node.start) as usize > leaf {
-            self.divide(index, groups, codes);
+            self.divide(index, hierarchies, codes);
         }
     }
 
@@ -98,27 +98,27 @@ impl Tree {
     }
 
     /// Makes the groups of a node as small as its tuples allow.
-    fn fit(&mut self, index: usize, groups: &[Groups], codes: &[Vec<u32>]) {
+    fn fit(&mut self, index: usize, hierarchies: &[Hierarchy], codes: &[Vec<u32>]) {
         let node = self.nodes[index];
         let tuples = &self.order[node.start as usize..node.end as usize];
         let own = &mut self.groups[index * self.attributes..][..self.attributes];
-        for ((group, groups), codes) in own.iter_mut().zip(groups).zip(codes) {
-            if groups.middle(*group).is_none() {
+        for ((group, hierarchy), codes) in own.iter_mut().zip(hierarchies).zip(codes) {
+            if hierarchy.middle(*group).is_none() {
                 continue;
             }
-            let places = tuples.iter().map(|&t| groups.place[codes[t as usize] as usize]);
+            let places = tuples.iter().map(|&t| hierarchy.place[codes[t as usize] as usize]);
             let (first, last) = places.fold((u32::MAX, 0), |(a, b), x| (a.min(x), b.max(x)));
-            *group = groups.smallest(*group, first, last);
+            *group = hierarchy.smallest(*group, first, last);
         }
     }
 
-    fn divide(&mut self, index: usize, groups: &[Groups], codes: &[Vec<u32>]) {
+    fn divide(&mut self, index: usize, hierarchies: &[Hierarchy], codes: &[Vec<u32>]) {
         let own = self.groups(index as u32).to_vec();
-        let divided = (0..self.attributes).filter(|&a| groups[a].middle(own[a]).is_some());
-        let Some(widest) = divided.max_by_key(|&a| groups[a].width(own[a])) else { return };
-        let Some(middle) = groups[widest].middle(own[widest]) else { return };
+        let divided = (0..self.attributes).filter(|&a| hierarchies[a].middle(own[a]).is_some());
+        let Some(widest) = divided.max_by_key(|&a| hierarchies[a].width(own[a])) else { return };
+        let Some(middle) = hierarchies[widest].middle(own[widest]) else { return };
         let node = self.nodes[index];
-        let (place, codes) = (&groups[widest].place, &codes[widest]);
+        let (place, codes) = (&hierarchies[widest].place, &codes[widest]);
         let tuples = &mut self.order[node.start as usize..node.end as usize];
         let is_left = |&t: &u32| place[codes[t as usize] as usize] < middle;
         let split = node.start + partition(tuples, is_left) as u32;

@@ -3,18 +3,17 @@
 //! - [`ranked`]: swapping along a ranking of the records (SRS-1, numerical and distributional rank swapping, random).
 //! - [`dynamic`]: swapping inside clusters built around every reference (SRS-2), on counts of categories.
 //! - [`records`]: the same on whole records of several columns (SRS-3), on their distinct tuples.
-//! - [`groups`]: permutations inside disjoint groups of at least `k` records, for a promise that is kept.
+//! - [`permute`]: permutations inside disjoint groups of records, for a guarantee.
 //! - [`pairs`]: random pairs under constraints, for categorical data swapping, which asks for no meaning.
 //!
 //! All keep the values of a column as they are and only give them to other records, so counts, mean and variance
 //! cannot change.
 
 pub mod dynamic;
-pub mod groups;
 pub mod pairs;
+pub mod permute;
 pub mod ranked;
 pub mod records;
-pub mod tuples;
 
 use crate::error::{Error, Result};
 

@@ -4,7 +4,7 @@ use nominym_core::itemsets::Itemsets;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use nominym_core::rng::Streams;
+use nominym_core::rng::{Stream, Streams};
 use nominym_core::taxonomy::Taxonomy;
 use proptest::prelude::*;
 use rand::seq::SliceRandom;
@@ -17,7 +17,7 @@ pub fn streams(seed: u64) -> Streams {
 
 /// A generator of its own for every seed.
 pub fn rng(seed: u64) -> ChaCha20Rng {
-    streams(seed).generator(0, 0)
+    streams(seed).generator(Stream::Synthetic(0), 0)
 }
 
 /// The numbers 0..n in a random order.

@@ -1,18 +1,22 @@
 //! Groups and permutations inside them, against brute force and against chance.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use crate::common::streams;
 use nominym_core::control::Control;
 use nominym_core::error::Error;
-use nominym_core::rng::Streams;
-use nominym_core::swap::groups::{Effort, Groups, expected_cost, partition, permute};
-use nominym_core::swap::tuples::Attribute;
+use nominym_core::groups::Effort;
+use nominym_core::groups::attributes::{expected_cost, partition, usual_effort};
+use nominym_core::lists::Lists;
+use nominym_core::rng::{Stream, Streams};
+use nominym_core::swap::permute::permute;
+use nominym_core::tuples::Attribute;
 use proptest::prelude::*;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-const SEARCH: Effort = Effort { annealing: 20, descent: 5 };
+const SEARCH: Effort = Effort::new(20, 5);
 
 /// Columns of codes with one matrix of distances.
 #[derive(Debug, Clone)]
@@ -31,7 +35,7 @@ impl Table {
     }
 
     fn random(n: usize, columns: usize, categories: usize, seed: u64) -> Self {
-        let mut rng = Streams::new(Some(seed)).unwrap().generator(0, 0);
+        let mut rng = Streams::new(Some(seed)).unwrap().generator(Stream::Synthetic(0), 0);
         let mut skewed = || rng.random_range(0..categories as u32).min(rng.random_range(0..categories as u32));
         Self::new((0..columns).map(|_| (0..n).map(|_| skewed()).collect()).collect(), categories)
     }
@@ -42,6 +46,10 @@ impl Table {
         self.columns.iter().map(|codes| attribute(codes)).collect()
     }
 
+    fn codes(&self) -> Vec<&[u32]> {
+        self.columns.iter().map(Vec::as_slice).collect()
+    }
+
     fn len(&self) -> usize {
         self.columns[0].len()
     }
@@ -50,7 +58,7 @@ impl Table {
         self.columns.iter().map(|codes| codes[record as usize]).collect()
     }
 
-    fn partition(&self, k: usize, effort: Effort, seed: u64) -> Groups {
+    fn partition(&self, k: usize, effort: Effort, seed: u64) -> Lists {
         partition(&self.attributes(), k, effort, &streams(seed), &Control::new()).unwrap()
     }
 
@@ -78,13 +86,13 @@ impl Table {
         sum / group.len() as f64
     }
 
-    fn total(&self, groups: &Groups) -> f64 {
+    fn total(&self, groups: &Lists) -> f64 {
         let weights = self.weights();
         groups.iter().map(|group| self.cost(group, &weights)).sum()
     }
 
     /// The groups as multisets of tuples, in a canonical order.
-    fn shape(&self, groups: &Groups) -> Vec<Vec<Vec<u32>>> {
+    fn shape(&self, groups: &Lists) -> Vec<Vec<Vec<u32>>> {
         let mut shape: Vec<Vec<Vec<u32>>> = groups.iter().map(|g| g.iter().map(|&i| self.tuple(i)).collect()).collect();
         for group in &mut shape {
             group.sort();
@@ -94,7 +102,7 @@ impl Table {
     }
 
     /// Everybody once; sizes from `k` to `2k - 1`, or larger for identical records only.
-    fn assert_valid(&self, groups: &Groups, k: usize) {
+    fn assert_valid(&self, groups: &Lists, k: usize) {
         let mut seen = vec![false; self.len()];
         for group in groups.iter() {
             assert!(group.len() >= k, "{} records with k = {k}", group.len());
@@ -127,7 +135,7 @@ proptest! {
     #[test]
     fn groups_are_valid(table in tables(80), k in 2usize..9, annealing in 0u32..4, descent in 0u32..3, seed in 0u64..9) {
         if table.len() >= k {
-            let groups = table.partition(k, Effort { annealing, descent }, seed);
+            let groups = table.partition(k, Effort::new(annealing, descent), seed);
             table.assert_valid(&groups, k);
         }
     }
@@ -136,7 +144,7 @@ proptest! {
     fn order_of_records_does_not_matter(table in tables(60), k in 2usize..6, seed in 0u64..1000) {
         prop_assume!(table.len() >= k);
         let mut rows: Vec<usize> = (0..table.len()).collect();
-        rows.shuffle(&mut streams(seed).generator(9, 9));
+        rows.shuffle(&mut streams(seed).generator(Stream::Synthetic(9), 9));
         let column = |codes: &Vec<u32>| rows.iter().map(|&row| codes[row]).collect();
         let moved = Table::new(table.columns.iter().map(column).collect(), table.categories);
         for effort in [Effort::NONE, SEARCH] {
@@ -161,7 +169,7 @@ proptest! {
 fn search_helps() {
     for (k, seed) in [(2, 1), (3, 2), (5, 3), (10, 4), (40, 5), (200, 6)] {
         let table = Table::random(1_500, 3, 40, seed);
-        let total = |annealing, descent| table.total(&table.partition(k, Effort { annealing, descent }, 1));
+        let total = |annealing, descent| table.total(&table.partition(k, Effort::new(annealing, descent), 1));
         let (cut, descent, annealed) = (total(0, 0), total(0, 10), total(100, 10));
         assert!(descent < cut && annealed < descent, "k = {k}: {cut}, {descent}, {annealed}");
     }
@@ -172,7 +180,7 @@ fn more_descent_never_costs_more() {
     for (k, n, seed) in [(2, 600, 1), (4, 600, 2), (7, 600, 3), (150, 600, 4), (300, 2_000, 5)] {
         let table = Table::random(n, 2, 30, seed);
         let costs: Vec<f64> =
-            (0..12).map(|descent| table.total(&table.partition(k, Effort { annealing: 0, descent }, seed))).collect();
+            (0..12).map(|descent| table.total(&table.partition(k, Effort::new(0, descent), seed))).collect();
         assert!(costs.windows(2).all(|pair| pair[1] <= pair[0] + 1e-6), "{costs:?}");
     }
 }
@@ -226,12 +234,11 @@ fn tiny_tables_are_grouped_nearly_as_well_as_can_be() {
 #[test]
 fn threads_do_not_matter() {
     let table = Table::random(3_000, 3, 20, 8);
-    let attributes = table.attributes();
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let groups = table.partition(4, SEARCH, 3);
-            let permuted = permute(&groups, &attributes, false, &streams(3), &Control::new()).unwrap();
+            let permuted = permute(&groups, &table.codes(), false, &streams(3), &Control::new()).unwrap();
             (groups.iter().map(<[u32]>::to_vec).collect::<Vec<_>>(), permuted)
         })
     };
@@ -331,8 +338,33 @@ fn wrong_arguments_are_named() {
     assert!(matches!(partition(&[], 2, SEARCH, &streams(1), &Control::new()), Err(Error::Parameter(_))));
     let groups = table.partition(2, SEARCH, 1);
     let shorter = Table::random(4, 1, 4, 1);
-    assert!(permute(&groups, &shorter.attributes(), false, &streams(1), &Control::new()).is_err());
+    assert!(permute(&groups, &shorter.codes(), false, &streams(1), &Control::new()).is_err());
     assert!(expected_cost(&groups, &shorter.attributes(), &Control::new()).is_err());
+}
+
+#[test]
+fn groups_of_any_numbers_are_permuted() {
+    // Groups 0 and 3 are empty.
+    let group_of = [4, 1, 2, 4, 1, 2, 4, 4, 1];
+    let codes: Vec<u32> = (10..19).collect();
+    let groups = Lists::by_group(&group_of, None).unwrap();
+    let permuted = permute(&groups, &[&codes], false, &streams(5), &Control::new()).unwrap();
+    for group in groups.iter() {
+        let mut after: Vec<u32> = group.iter().map(|&record| permuted[0][record as usize]).collect();
+        after.sort_unstable();
+        assert_eq!(after, group.iter().map(|&record| codes[record as usize]).collect::<Vec<_>>());
+    }
+    assert_ne!(permuted[0], codes);
+    assert!(permute(&groups, &[], true, &streams(5), &Control::new()).unwrap().is_empty());
+}
+
+#[test]
+fn a_limit_of_time_ends_the_search() {
+    let table = Table::random(2_000, 2, 20, 1);
+    let effort = Effort { annealing: 1_000_000, descent: 2, limit: Some(Duration::from_millis(200)) };
+    let groups = table.partition(3, effort, 1);
+    table.assert_valid(&groups, 3);
+    assert!(table.total(&groups) < table.total(&table.partition(3, Effort::NONE, 1)));
 }
 
 #[test]
@@ -344,7 +376,7 @@ fn stops_when_asked_and_finishes_its_count() {
     assert!(done == total && total > 0, "{done} of {total}");
     control.stop();
     assert_eq!(partition(&table.attributes(), 3, SEARCH, &streams(1), &control).unwrap_err(), Error::Stopped);
-    let stopped = permute(&groups, &table.attributes(), false, &streams(1), &control);
+    let stopped = permute(&groups, &table.codes(), false, &streams(1), &control);
     assert_eq!(stopped.unwrap_err(), Error::Stopped);
 }
 
@@ -352,9 +384,7 @@ fn stops_when_asked_and_finishes_its_count() {
 fn permutations(n: u32, joint: bool) -> Vec<Vec<Vec<u32>>> {
     let table = Table::new(vec![(0..n).collect(), (0..n).collect()], n as usize);
     let groups = table.partition(n as usize, Effort::NONE, 1);
-    (0..12_000)
-        .map(|seed| permute(&groups, &table.attributes(), joint, &streams(seed), &Control::new()).unwrap())
-        .collect()
+    (0..12_000).map(|seed| permute(&groups, &table.codes(), joint, &streams(seed), &Control::new()).unwrap()).collect()
 }
 
 #[test]
@@ -387,7 +417,7 @@ fn permutations_keep_the_values_of_each_group() {
     let table = Table::random(20_000, 2, 400, 4);
     let groups = table.partition(3, Effort::NONE, 1);
     assert!(groups.len() > 4_096, "several blocks");
-    let permuted = permute(&groups, &table.attributes(), false, &streams(2), &Control::new()).unwrap();
+    let permuted = permute(&groups, &table.codes(), false, &streams(2), &Control::new()).unwrap();
     for (before, after) in table.columns.iter().zip(&permuted) {
         for group in groups.iter() {
             let sorted = |codes: &[u32]| {
@@ -423,11 +453,11 @@ fn identical_records_are_drawn_uniformly() {
 fn rare_values_do_not_keep_the_search_busy() {
     // A value that one record in hundreds has weighs hundreds of times as much, and its rounding errors with it.
     for seed in 0..40 {
-        let mut rng = streams(seed).generator(7, 7);
+        let mut rng = streams(seed).generator(Stream::Synthetic(7), 7);
         let rare = (0..500).map(|record| u32::from(record < 1 + seed % 3) * 63).collect();
         let other = (0..500).map(|_| rng.random_range(0..64)).collect();
         let table = Table::new(vec![rare, other], 64);
-        let groups = table.partition(3, Effort::usual(500), seed);
+        let groups = table.partition(3, usual_effort(500), seed);
         table.assert_valid(&groups, 3);
     }
 }

@@ -7,7 +7,7 @@ use nominym_core::control::Control;
 use nominym_core::error::{Error, Result};
 use nominym_core::itemsets::assign::{Graph, augment, choose, closed_walk, split, within, wmc};
 use nominym_core::lists::Lists;
-use nominym_core::rng::Streams;
+use nominym_core::rng::{Stream, Streams};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -39,7 +39,7 @@ impl Case {
         for p in 0..n {
             edges[left[p] as usize] = (p..p + m).map(|q| right[q % n]).collect();
         }
-        let mut rng = streams(seed).generator(1, 0);
+        let mut rng = streams(seed).generator(Stream::Synthetic(1), 0);
         for _ in 0..4 * n * m {
             let [a, b] = [0; 2].map(|_| rng.random_range(0..n));
             let [i, j] = [0; 2].map(|_| rng.random_range(0..m));

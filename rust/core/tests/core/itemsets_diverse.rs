@@ -10,6 +10,7 @@ use nominym_core::itemsets::assign::Graph;
 use nominym_core::itemsets::cahd::{blocks, cahd};
 use nominym_core::itemsets::diverse::greedy_walk;
 use nominym_core::lists::Lists;
+use nominym_core::rng::Stream;
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -202,7 +203,7 @@ fn groups_along_the_order() {
 fn many_short_matches_are_repaired_fast() {
     // Half of the labels are as frequent as may be, and come in runs: few walks close.
     let (n, l) = (30_000, 6);
-    let mut rng = streams(1).generator(0, 0);
+    let mut rng = streams(1).generator(Stream::Synthetic(0), 0);
     let labels: Vec<u32> =
         (0..n).map(|p| if p < n / 2 { p / (n / l) } else { 3 + rng.random_range(0..300) } as u32).collect();
     let order: Vec<u32> = (0..n as u32).collect();

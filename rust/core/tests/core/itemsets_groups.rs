@@ -6,19 +6,21 @@ use std::time::{Duration, Instant};
 use crate::common::{sets, shuffled, streams};
 use nominym_core::control::Control;
 use nominym_core::error::Error;
+use nominym_core::groups::Effort;
+use nominym_core::groups::itemsets::{diverse, error, partition, usual_effort};
 use nominym_core::itemsets::Itemsets;
-use nominym_core::itemsets::groups::{Effort, diverse, error, partition};
 use nominym_core::lists::Lists;
+use nominym_core::rng::Stream;
 use proptest::prelude::*;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-const SEARCH: Effort = Effort { annealing: 20, descent: 3, limit: None };
-const DESCENT: Effort = Effort { annealing: 0, descent: 3, limit: None };
+const SEARCH: Effort = Effort::new(20, 3);
+const DESCENT: Effort = Effort::new(0, 3);
 
 /// Records around some centres, of unequal lengths.
 fn clustered(n: usize, n_items: u32, centres: usize, seed: u64) -> Itemsets {
-    let mut rng = streams(seed).generator(0, 0);
+    let mut rng = streams(seed).generator(Stream::Synthetic(0), 0);
     let centres: Vec<Vec<bool>> = (0..centres)
         .map(|_| {
             let share = rng.random_range(0.05..0.6);
@@ -100,7 +102,7 @@ proptest! {
     #[test]
     fn eligible_labels_always_complete((sets, order, l) in cases(120), tight in 0usize..9, seed in any::<u64>()) {
         let n = sets.n();
-        let mut rng = streams(seed).generator(2, 0);
+        let mut rng = streams(seed).generator(Stream::Synthetic(2), 0);
         let most = n / l;
         let mut labels: Vec<u32> = (0..tight.min(l) as u32).flat_map(|label| vec![label; most]).collect();
         let mut left = vec![most; n];
@@ -212,7 +214,7 @@ fn empty_and_equal_rows() {
 #[test]
 fn hidden_clusters_are_found() {
     // Thirty clusters of eight; in a random order, neighbours are strangers.
-    let mut rng = streams(8).generator(0, 0);
+    let mut rng = streams(8).generator(Stream::Synthetic(0), 0);
     let rows: Vec<Vec<u32>> = (0..240u32)
         .map(|i| {
             let mut row: Vec<u32> = (0..5).map(|j| i % 30 * 5 + j).collect();
@@ -223,7 +225,7 @@ fn hidden_clusters_are_found() {
     let data = sets(150, &rows);
     let order = shuffled(240, 2);
     assert!(error(&data, &cut(&data, &order, 8, Effort::NONE)) > 0.8);
-    let found = cut(&data, &order, 8, Effort::usual(240));
+    let found = cut(&data, &order, 8, usual_effort(240));
     for group in (0..found.len()).map(|g| found.of(g)) {
         assert!(group.iter().all(|&record| record % 30 == group[0] % 30), "{group:?}");
     }
@@ -251,7 +253,7 @@ fn stops_when_asked_and_when_time_is_up() {
     let order = shuffled(20_000, 1);
     for k in [4, 1500] {
         let control = Control::new();
-        let effort = Effort { annealing: 100_000, descent: 0, limit: None };
+        let effort = Effort::new(100_000, 0);
         std::thread::scope(|scope| {
             let worker = scope.spawn(|| partition(&data, &order, k, effort, &streams(1), &control));
             std::thread::sleep(Duration::from_millis(700));

@@ -5,12 +5,13 @@ use nominym_core::control::Control;
 use nominym_core::error::{Error, Result};
 use nominym_core::itemsets::Itemsets;
 use nominym_core::itemsets::order::{best_order, gray_order, gray_tsp_order, tour_length};
+use nominym_core::rng::Stream;
 use proptest::prelude::*;
 use rand::RngExt;
 
 /// Noisy copies of some prototypes of `values` values for each of `attributes` attributes.
 fn clusters(n: usize, attributes: u32, values: u32, prototypes: usize) -> Itemsets {
-    let mut rng = streams(77).generator(0, 0);
+    let mut rng = streams(77).generator(Stream::Synthetic(0), 0);
     let mut random = |count: u32| rng.random_range(0..count);
     let models: Vec<Vec<u32>> = (0..prototypes).map(|_| (0..attributes).map(|_| random(values)).collect()).collect();
     let mut row = || {

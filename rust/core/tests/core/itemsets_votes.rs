@@ -7,7 +7,7 @@ use nominym_core::itemsets::compatible::{self, Published};
 use nominym_core::itemsets::vote::{self, Votes};
 use nominym_core::itemsets::{Itemsets, rows};
 use nominym_core::lists::Lists;
-use nominym_core::rng::Streams;
+use nominym_core::rng::{Stream, Streams};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -83,7 +83,7 @@ fn data() -> impl Strategy<Value = (Itemsets, Vec<u32>)> {
 
 /// Clustered records, as many as wanted.
 fn clustered(n: usize, seed: u64) -> Itemsets {
-    let mut rng = Streams::new(Some(seed)).unwrap().generator(0, 0);
+    let mut rng = Streams::new(Some(seed)).unwrap().generator(Stream::Synthetic(0), 0);
     let row = |i: usize| {
         let mut row: Vec<u32> = (0..10).map(|_| (i as u32 / 8 * 7 + rng.random_range(0..14)) % 500).collect();
         row.sort_unstable();

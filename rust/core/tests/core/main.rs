@@ -8,6 +8,7 @@ mod itemsets_diverse;
 mod itemsets_groups;
 mod itemsets_orders;
 mod itemsets_votes;
+mod modules;
 mod pairs;
 mod records;
 mod risk;

@@ -2,7 +2,7 @@
 
 use nominym_core::MISSING;
 use nominym_core::control::Control;
-use nominym_core::rng::{Streams, hypergeometric, uniform};
+use nominym_core::rng::{Stream, Streams, hypergeometric, uniform};
 use nominym_core::stats::distance::{Matrix, covariance_squared};
 use nominym_core::stats::joint::{Joint, counts};
 use proptest::prelude::*;
@@ -67,7 +67,8 @@ proptest! {
 
 #[test]
 fn streams_are_uniform_independent_and_reproducible() {
-    let draw = |seed, stream| uniform(200_000, &Streams::new(seed).unwrap(), stream, &Control::new()).unwrap();
+    let draw =
+        |seed, part| uniform(200_000, &Streams::new(seed).unwrap(), Stream::Synthetic(part), &Control::new()).unwrap();
     let (a, b) = (draw(Some(1), 0), draw(Some(1), 1));
     assert_eq!(a, draw(Some(1), 0));
     assert_ne!(a, draw(Some(2), 0));
@@ -86,7 +87,7 @@ fn streams_are_uniform_independent_and_reproducible() {
 fn hypergeometric_numbers_have_their_law() {
     for (all, marked, drawn) in [(10, 4, 3), (50, 25, 40), (1555, 1457, 109), (400, 60, 300), (1_000_000, 400_000, 90)]
     {
-        let mut rng = Streams::new(Some(all)).unwrap().generator(1, 2);
+        let mut rng = Streams::new(Some(all)).unwrap().generator(Stream::Synthetic(1), 2);
         let runs = 100_000;
         let mut seen = vec![0f64; drawn as usize + 1];
         for _ in 0..runs {

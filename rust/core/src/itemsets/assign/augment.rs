@@ -4,17 +4,17 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-use super::{AUGMENT, Graph, NONE, Watch};
+use super::{Graph, NONE, Watch};
 use crate::control::Control;
 use crate::error::Result;
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 
 /// Extracts m disjoint assignments by random-walk augmentation. O(n·m·log n) expected.
 ///
 /// Goel, Kapralov, Khanna: "Perfect matchings in O(n log n) time in regular bipartite graphs", STOC 2010.
 pub fn augment(graph: &Graph, streams: &Streams, control: &Control) -> Result<Vec<Vec<u32>>> {
     let mut targets = graph.targets()?;
-    all_matchings(&mut targets, graph.m(), &mut streams.generator(AUGMENT, 0), control)?;
+    all_matchings(&mut targets, graph.m(), &mut streams.generator(Stream::Augment, 0), control)?;
     Ok(graph.publish_columns(&targets))
 }
 

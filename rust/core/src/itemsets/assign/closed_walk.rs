@@ -3,10 +3,10 @@
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
-use super::{CLOSED_WALK, Graph, Watch, shuffled};
+use super::{Graph, Watch, shuffled};
 use crate::control::Control;
 use crate::error::Result;
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 
 /// Extracts m disjoint assignments by closed walks. Quadratic at worst; in practice near to linear.
 ///
@@ -18,7 +18,7 @@ pub fn closed_walk(graph: &Graph, streams: &Streams, control: &Control) -> Resul
     let mut targets = graph.targets()?;
     control.begin(targets.len() as u64);
     for round in 0..graph.m() {
-        let mut rng = streams.generator(CLOSED_WALK, round as u32);
+        let mut rng = streams.generator(Stream::ClosedWalk, round as u32);
         extract(&mut targets, graph.m(), graph.m() - round, &mut rng, control)?;
         control.advance(graph.n() as u64)?;
     }

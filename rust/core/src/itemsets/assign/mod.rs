@@ -30,19 +30,10 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use super::rows::positions;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::lists::Lists;
-use crate::rng::Streams;
-
-/// Streams of random numbers.
-const CLOSED_WALK: u32 = 620;
-const WMC: u32 = 621;
-const AUGMENT: u32 = 622;
-const SPLIT: u32 = 623;
-const CHOOSE: u32 = 624;
-const WITHIN: u32 = 625;
+use crate::lists::{Lists, positions};
+use crate::rng::{Stream, Streams};
 
 /// Groups that share one generator. Part of the output law for a given seed.
 const BLOCK: usize = 1 << 12;
@@ -163,14 +154,14 @@ pub fn choose(m: usize, streams: &Streams) -> Result<usize> {
     if m == 0 {
         return Err(Error::Parameter("no assignment to choose from".to_owned()));
     }
-    Ok(streams.generator(CHOOSE, 0).random_range(0..m))
+    Ok(streams.generator(Stream::ChosenAssignment, 0).random_range(0..m))
 }
 
 /// A uniform permutation inside every group: each member gets each node of its group with probability 1/size. O(n).
 pub fn within(groups: &Lists, n: usize, streams: &Streams, control: &Control) -> Result<Vec<u32>> {
     control.begin(n as u64);
     let of_block = |block: usize| {
-        let mut rng = streams.generator(WITHIN, block as u32);
+        let mut rng = streams.generator(Stream::WithinGroups, block as u32);
         let mut nodes = Vec::new();
         for group in block * BLOCK..groups.len().min((block + 1) * BLOCK) {
             let start = nodes.len();

@@ -5,10 +5,10 @@ use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use super::augment::match_all;
-use super::{BLOCK, Graph, SPLIT, Watch, edges};
+use super::{BLOCK, Graph, Watch, edges};
 use crate::control::Control;
 use crate::error::Result;
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 
 /// Extracts one assignment, in which each edge of the graph is with probability exactly 1/m. O(n·m), and O(n·log n) expected
 /// for each odd degree above 1 on the way.
@@ -22,7 +22,7 @@ pub fn split(graph: &Graph, streams: &Streams, control: &Control) -> Result<Vec<
     let (n, mut degree) = (graph.n(), graph.m());
     let mut targets = graph.targets()?;
     control.begin(targets.len() as u64);
-    let mut rng = streams.generator(SPLIT, 0);
+    let mut rng = streams.generator(Stream::Split, 0);
     let mut pairings = 0;
     loop {
         if degree % 2 == 1 {
@@ -41,7 +41,7 @@ pub fn split(graph: &Graph, streams: &Streams, control: &Control) -> Result<Vec<
             rows.par_chunks_mut(BLOCK * degree).enumerate().try_for_each(|(block, rows)| {
                 // There are at most 2^20 blocks, and degrees are odd at most 32 times.
                 let generator = 1 + (((2 * pairings + side) << 21) | block as u32);
-                let mut rng = streams.generator(SPLIT, generator);
+                let mut rng = streams.generator(Stream::Split, generator);
                 rows.chunks_exact_mut(degree).for_each(|row| row.shuffle(&mut rng));
                 control.check()
             })

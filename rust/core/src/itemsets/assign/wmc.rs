@@ -4,10 +4,10 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
 use super::closed_walk::settle;
-use super::{Graph, WMC, Watch, shuffled};
+use super::{Graph, Watch, shuffled};
 use crate::control::Control;
 use crate::error::Result;
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 
 /// Extracts m disjoint assignments by random walks with backtracking. O(n²·m²) at worst.
 ///
@@ -18,7 +18,7 @@ pub fn wmc(graph: &Graph, streams: &Streams, control: &Control) -> Result<Vec<Ve
     let mut targets = graph.targets()?;
     control.begin(targets.len() as u64);
     for round in 0..graph.m() {
-        let mut rng = streams.generator(WMC, round as u32);
+        let mut rng = streams.generator(Stream::Wmc, round as u32);
         extract(&mut targets, graph.m(), graph.m() - round, &mut rng, control)?;
         control.advance(graph.n() as u64)?;
     }

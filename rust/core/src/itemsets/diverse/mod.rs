@@ -9,14 +9,10 @@ use std::collections::HashMap;
 
 use super::Itemsets;
 use super::assign::{Watch, all_matchings, edges, shuffled};
-use super::rows::positions;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::rng::Streams;
-
-/// Streams of random numbers.
-const ROUNDS: u32 = 630;
-const EXTRACTION: u32 = 631;
+use crate::lists::positions;
+use crate::rng::{Stream, Streams};
 
 /// Nobody, or no label.
 const NONE: u32 = u32::MAX;
@@ -51,13 +47,13 @@ pub fn greedy_walk(
     let mut walker = Walker::new(&labels, distance, control);
     let mut complete = true;
     for round in 0..l {
-        let starts = shuffled(n, &mut streams.generator(ROUNDS, round as u32));
+        let starts = shuffled(n, &mut streams.generator(Stream::DiverseRounds, round as u32));
         complete &= walker.round(&mut matches, round, &starts)?;
         control.advance(n as u64)?;
     }
     if !complete {
         repair::repair(&mut matches, &labels, &walker.distance, control)?;
-        all_matchings(&mut matches.targets, l, &mut streams.generator(EXTRACTION, 0), control)?;
+        all_matchings(&mut matches.targets, l, &mut streams.generator(Stream::DiverseExtraction, 0), control)?;
     }
     let assignment = |round: usize| {
         let mut assignment = vec![0; n];

@@ -11,11 +11,11 @@ use super::neighbours::Neighbours;
 use super::paths::Matrix;
 use super::refine::refine;
 use super::tour::Tour;
-use super::{COLUMNS, REFINEMENTS, WHOLE, tour_length, whole};
+use super::{tour_length, whole};
 use crate::control::Control;
 use crate::error::Result;
 use crate::lists::Lists;
-use crate::rng::Streams;
+use crate::rng::{Refinement, Stream, Streams};
 
 /// Gray orders with random columns.
 const RANDOM: u32 = 6;
@@ -89,8 +89,8 @@ fn choose(
     control: &Control,
 ) -> Result<Vec<u32>> {
     let tries = (TRIES / sets.n()).clamp(15, 300);
-    let refine = |order: &mut [u32], k: usize, temperature: f64, stream: usize| {
-        refine(sets, order, k, (tries, temperature), (streams, REFINEMENTS[stream]), control)
+    let refine = |order: &mut [u32], k: usize, temperature: f64, stream: Refinement| {
+        refine(sets, order, k, (tries, temperature), (streams, stream), control)
     };
     let error = |order: &[u32]| expected_error(sets, order, k, control);
     let mut candidates = vec![(error(&tree)?, tree.clone())];
@@ -99,17 +99,17 @@ fn choose(
         // The tree gains more than the tour, so a tour that starts behind stays there.
         if raw < candidates[0].0 {
             candidates.push((raw, tour.clone()));
-            refine(&mut tour, k, 0.0, 0)?;
+            refine(&mut tour, k, 0.0, Refinement::Tour)?;
             candidates.push((error(&tour)?, tour));
         }
     }
     let mut tree = tree;
     if k < WIDE {
         // Small rings see too little to arrange clusters.
-        refine(&mut tree, WIDE, WARM, 1)?;
-        refine(&mut tree, k, COOL, 2)?;
+        refine(&mut tree, WIDE, WARM, Refinement::WideTree)?;
+        refine(&mut tree, k, COOL, Refinement::Tree)?;
     } else {
-        refine(&mut tree, k, WARM, 2)?;
+        refine(&mut tree, k, WARM, Refinement::Tree)?;
     }
     candidates.push((error(&tree)?, tree));
     let best = candidates.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
@@ -132,7 +132,7 @@ fn short_tour(
     let matrix = Matrix::new(packed, control)?;
     let mut tour = Tour::new(&matrix, neighbours, start, REACH);
     tour.descend(control)?;
-    tour.kick(KICKS * packed.len(), 0, &mut streams.generator(WHOLE, 0), control)?;
+    tour.kick(KICKS * packed.len(), 0, &mut streams.generator(Stream::TourKicks, 0), control)?;
     Ok(tour.into_nodes())
 }
 
@@ -172,7 +172,7 @@ fn column_orders(sets: &Itemsets, streams: &Streams) -> Vec<Vec<u32>> {
     let mut orders = vec![given.clone(), frequent, even];
     for number in 0..RANDOM {
         let mut random = given.clone();
-        random.shuffle(&mut streams.generator(COLUMNS, number));
+        random.shuffle(&mut streams.generator(Stream::ItemOrders, number));
         orders.push(random);
     }
     orders

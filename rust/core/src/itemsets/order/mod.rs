@@ -24,13 +24,6 @@ use crate::rng::Streams;
 pub use self::best::best_order;
 pub use self::gray::gray_order;
 
-/// Streams of the kicks in segments, of random columns, and of the kicks in the whole tour.
-const SEGMENTS: u32 = 600;
-const COLUMNS: u32 = 601;
-const WHOLE: u32 = 602;
-/// First streams of refinements, one for each round: of the tour, and of the tree with wide and with the wanted rings.
-const REFINEMENTS: [u32; 3] = [604, 608, 612];
-
 /// Largest size of a segment that a caller may ask for: distances of all its pairs are kept.
 const LONGEST: usize = 1 << 12;
 
@@ -64,6 +57,6 @@ pub fn gray_tsp_order(
     let gaps: Vec<u32> = pairs.map(|pair| sets.hamming(pair[0], pair[1])).collect();
     let cuts = segments::segments(order.len(), &gaps, segment)?;
     control.begin(order.len() as u64);
-    paths::shorten(sets, &mut order, &cuts, streams, SEGMENTS, control)?;
+    paths::shorten(sets, &mut order, &cuts, streams, control)?;
     Ok(order)
 }

@@ -181,11 +181,11 @@ mod tests {
     use super::super::super::Itemsets;
     use super::super::gray::gray_order;
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::{Stream, Streams};
 
     #[test]
     fn near_ones_are_almost_nearest() {
-        let mut rng = Streams::new(Some(8)).unwrap().generator(0, 0);
+        let mut rng = Streams::new(Some(8)).unwrap().generator(Stream::Synthetic(0), 0);
         let n = 3000u32;
         // Noisy copies of some prototypes.
         let prototypes: Vec<Vec<bool>> =

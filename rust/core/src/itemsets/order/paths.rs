@@ -10,7 +10,7 @@ use super::neighbours::Neighbours;
 use super::tour::{Metric, Tour};
 use crate::control::Control;
 use crate::error::Result;
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 
 /// Neighbours of a record in its segment.
 const WIDTH: usize = 8;
@@ -31,7 +31,6 @@ pub(super) fn shorten(
     order: &mut [u32],
     cuts: &[Range<usize>],
     streams: &Streams,
-    stream: u32,
     control: &Control,
 ) -> Result<()> {
     let kicks = kicks(order.len());
@@ -55,7 +54,7 @@ pub(super) fn shorten(
         matrix.set(0, n - 1, KEEP);
         let mut tour = Tour::new(&matrix, &neighbours, (0..n as u32).collect(), n);
         tour.descend(control)?;
-        let rng = &mut streams.generator(stream, number as u32);
+        let rng = &mut streams.generator(Stream::SegmentKicks, number as u32);
         // Ties lead to shorter paths at first, to better ones then.
         tour.kick(kicks * n / 3, 0, rng, control)?;
         tour.kick(kicks * n - kicks * n / 3, REACH, rng, control)?;

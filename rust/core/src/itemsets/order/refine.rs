@@ -14,7 +14,7 @@ use super::super::distance::Packed;
 use super::neighbours::Neighbours;
 use crate::control::Control;
 use crate::error::Result;
-use crate::rng::Streams;
+use crate::rng::{Refinement, Stream, Streams};
 
 /// Records of a piece: as many as there are distances at hand for all pairs.
 const PIECE: usize = 1000;
@@ -36,7 +36,7 @@ pub(super) fn refine(
     order: &mut [u32],
     k: usize,
     (tries, temperature): (usize, f64),
-    (streams, stream): (&Streams, u32),
+    (streams, refinement): (&Streams, Refinement),
     control: &Control,
 ) -> Result<()> {
     let n = order.len();
@@ -59,7 +59,7 @@ pub(super) fn refine(
         parts.into_par_iter().enumerate().try_for_each(|(number, (start, part))| {
             let at = |i: usize| before[(start + n + i - reach) % n];
             let records: Vec<u32> = (0..part.len() + 2 * reach).map(at).collect();
-            let mut rng = streams.generator(stream + round, number as u32);
+            let mut rng = streams.generator(Stream::Refinement(refinement, round), number as u32);
             let mut piece = Piece::new(sets, &records, reach, control)?;
             piece.anneal(tries * part.len(), temperature / f64::from(1 << round), &mut rng, control)?;
             for (slot, &node) in part.iter_mut().zip(&piece.nodes[reach..]) {
@@ -214,7 +214,7 @@ mod tests {
             let all = sets(n);
             for k in [1, 2, 5, 16, 5000] {
                 let mut order: Vec<u32> = (0..n).collect();
-                refine(&all, &mut order, k, (10, 0.0), (&streams, 0), &Control::new()).unwrap();
+                refine(&all, &mut order, k, (10, 0.0), (&streams, Refinement::Tree), &Control::new()).unwrap();
                 let reach = k.min((n as usize).div_ceil(3)).max(1);
                 let given: Vec<u32> = (0..n).collect();
                 assert!(sum(&all, &order, reach) <= sum(&all, &given, reach), "{n} records, k = {k}");

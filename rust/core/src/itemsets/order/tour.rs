@@ -332,7 +332,7 @@ mod tests {
     use rand::seq::SliceRandom;
 
     use super::*;
-    use crate::rng::Streams;
+    use crate::rng::{Stream, Streams};
 
     /// Points on a grid, with many ties; some at one place; one link that must stay.
     struct Grid {
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn small_tours_are_the_shortest() {
-        let mut rng = Streams::new(Some(5)).unwrap().generator(0, 0);
+        let mut rng = Streams::new(Some(5)).unwrap().generator(Stream::Synthetic(0), 0);
         for n in 4..9 {
             for case in 0..30 {
                 let mut grid = Grid::random(n, 9, &mut rng);
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn longer_tours_get_short() {
-        let mut rng = Streams::new(Some(6)).unwrap().generator(0, 0);
+        let mut rng = Streams::new(Some(6)).unwrap().generator(Stream::Synthetic(0), 0);
         for (side, reach) in [(2, 150), (10, 20), (1000, 150)] {
             let grid = Grid::random(150, side, &mut rng);
             let mut start: Vec<u32> = (0..150).collect();
@@ -430,7 +430,7 @@ mod tests {
 
     #[test]
     fn a_row_of_points_is_walked_there_and_back() {
-        let mut rng = Streams::new(Some(7)).unwrap().generator(0, 0);
+        let mut rng = Streams::new(Some(7)).unwrap().generator(Stream::Synthetic(0), 0);
         let grid = Grid { points: (0..300).map(|i| (i, 0)).collect(), kept: None };
         let mut start: Vec<u32> = (0..300).collect();
         start.shuffle(&mut rng);

@@ -14,10 +14,10 @@ use rayon::prelude::*;
 
 use self::packed::Packed;
 use super::Itemsets;
-use super::rows::{filled, positions};
+use super::rows::filled;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::lists::Lists;
+use crate::lists::{Lists, positions};
 
 /// Nodes or groups that make a part where every one is counted by itself.
 const UNITS: usize = 1 << 10;

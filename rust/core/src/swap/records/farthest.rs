@@ -14,7 +14,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use crate::search::groups::Groups;
+use crate::search::hierarchy::Hierarchy;
 use crate::search::scale::{Distance, Space};
 use crate::search::tree::Tree;
 
@@ -48,7 +48,7 @@ pub(super) struct Places<'a> {
 /// The records that are not done.
 pub(super) struct Ends<'a> {
     all: Places<'a>,
-    groups: Vec<Groups>,
+    hierarchies: Vec<Hierarchy>,
     /// Number of records, now and when the buckets were made.
     len: usize,
     built: usize,
@@ -123,7 +123,7 @@ impl<'a> Ends<'a> {
         let mut ends = Self {
             all,
             bits: (0..=32).find(fits).unwrap_or(32),
-            groups: all.spaces.iter().map(Groups::by_reach).collect(),
+            hierarchies: all.spaces.iter().map(Hierarchy::by_reach).collect(),
             len: places.len(),
             built: 0,
             left,
@@ -151,7 +151,7 @@ impl<'a> Ends<'a> {
         let categories: usize = self.all.spaces.iter().map(Space::len).sum();
         let buckets = BUCKETS[usize::from(self.all.spaces.len() > 2)].min(TABLE / categories.max(1)).max(1);
         let leaf = FEW.max(tuples.len() / buckets);
-        let tree = Tree::new(&self.groups, self.all.codes, tuples, leaf);
+        let tree = Tree::new(&self.hierarchies, self.all.codes, tuples, leaf);
         let mut ranges: Vec<(u32, u32)> =
             tree.nodes.iter().filter(|node| node.children == 0).map(|node| (node.start, node.end)).collect();
         ranges.sort_unstable();

@@ -24,13 +24,13 @@ use rand_chacha::ChaCha20Rng;
 use self::clusters::Clusters;
 use self::farthest::{Ends, Places};
 use self::nearest::{Cluster, Range, Room, Search};
-use super::tuples::{Attribute, Tuples};
 use super::{STEPS, Swapped, check_k};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::search::groups::Groups;
+use crate::search::hierarchy::Hierarchy;
 use crate::search::scale::{self, Space};
 use crate::search::tree::Tree;
+use crate::tuples::{Attribute, Tuples};
 
 /// Tuples in a leaf of the tree of nearest ones.
 const LEAF: usize = 128;
@@ -78,7 +78,7 @@ pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, contr
 /// known by its *place* there.
 struct Table {
     spaces: Vec<Space>,
-    groups: Vec<Groups>,
+    hierarchies: Vec<Hierarchy>,
     tree: Tree,
     /// Leaf of each tuple.
     leaves: Vec<u32>,
@@ -103,14 +103,14 @@ impl Table {
             }
         }
         let spaces = scale::spaces(attributes, counts, control)?;
-        let groups: Vec<Groups> = spaces.iter().map(Groups::by_distance).collect();
+        let hierarchies: Vec<Hierarchy> = spaces.iter().map(Hierarchy::by_distance).collect();
         let unordered: Vec<Vec<u32>> = (0..attributes.len())
             .map(|a| {
                 let renumbered = spaces[a].renumbered(attributes[a].categories);
                 (0..found.len()).map(|tuple| renumbered[found.codes(tuple)[a] as usize]).collect()
             })
             .collect();
-        let mut tree = Tree::watched(&groups, &unordered, (0..found.len() as u32).collect(), leaf, control)?;
+        let mut tree = Tree::watched(&hierarchies, &unordered, (0..found.len() as u32).collect(), leaf, control)?;
         let codes = unordered.iter().map(|c| tree.order.iter().map(|&t| c[t as usize]).collect()).collect();
         let mut starts = Vec::with_capacity(found.len() + 1);
         let mut records = Vec::with_capacity(found.total());
@@ -127,7 +127,7 @@ impl Table {
         }
         let mut leaves = vec![0; found.len()];
         tree.note_leaves(&mut leaves);
-        Ok(Self { spaces, groups, tree, leaves, codes, starts, records, tuples })
+        Ok(Self { spaces, hierarchies, tree, leaves, codes, starts, records, tuples })
     }
 
     /// Number of distinct tuples.
@@ -137,7 +137,7 @@ impl Table {
 
     /// A search for the `k` nearest records.
     fn search(&self, k: usize) -> Search<'_> {
-        Search::new(&self.spaces, &self.groups, (&self.tree, &self.leaves), &self.codes, &self.starts, k)
+        Search::new(&self.spaces, &self.hierarchies, (&self.tree, &self.leaves), &self.codes, &self.starts, k)
     }
 
     fn places(&self) -> Places<'_> {

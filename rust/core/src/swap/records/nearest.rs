@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use crate::control::Control;
 use crate::error::Result;
-use crate::search::groups::Groups;
+use crate::search::hierarchy::Hierarchy;
 use crate::search::scale::{Distance, Space};
 use crate::search::tree::Tree;
 use crate::search::{self, Found, Index};
@@ -100,14 +100,14 @@ impl Nearest {
 impl<'a> Search<'a> {
     pub fn new(
         spaces: &'a [Space],
-        groups: &'a [Groups],
+        hierarchies: &'a [Hierarchy],
         (tree, leaves): (&'a Tree, &'a [u32]),
         codes: &[Vec<u32>],
         starts: &'a [u32],
         k: usize,
     ) -> Self {
         let twins = spaces.iter().any(Space::has_twins);
-        Self { index: Index::new(spaces, groups, tree, codes, starts), leaves, starts, k, twins }
+        Self { index: Index::new(spaces, hierarchies, tree, codes, starts), leaves, starts, k, twins }
     }
 
     /// Number of tuples.

@@ -5,11 +5,11 @@ use rand_chacha::ChaCha20Rng;
 
 use super::nearest::Range;
 use super::*;
-use crate::rng::Streams;
+use crate::rng::{Stream, Streams};
 use crate::search::lanes::LANES;
 
 fn rng(seed: u64) -> ChaCha20Rng {
-    Streams::new(Some(seed)).unwrap().generator(0, 0)
+    Streams::new(Some(seed)).unwrap().generator(Stream::Synthetic(0), 0)
 }
 
 /// Wu–Palmer distances between the youngest nodes of a random tree.

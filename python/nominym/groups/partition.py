@@ -1,0 +1,113 @@
+"""A partition of records into groups, and what permuting values inside them does on average."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nominym import _core
+from nominym.control import Progress, reporter
+from nominym.table import MISSING, Attribute, Column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def form(
+    attributes: Sequence[Attribute], k: int, *, longer: bool = False, seed: int | None = None, progress: Progress = None
+) -> Partition:
+    """Put records that are near each other into groups of at least ``k``; ``longer`` searches for better ones."""
+    codes, distances, _ = zip(*(attribute.with_missing for attribute in attributes), strict=True)
+    with reporter(progress, "groups") as report:
+        return Partition(*_core.group_records(list(codes), list(distances), k, longer, seed, report))
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The group of each record."""
+
+    group_of: NDArray[np.uint32]
+    records: NDArray[np.uint32]
+    """All records, group after group."""
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Records of each group."""
+        return np.bincount(self.group_of)
+
+    def permuted(
+        self, attributes: Sequence[Attribute], *, joint: bool, seed: int | None, progress: Progress = None
+    ) -> list[NDArray[np.uint32]]:
+        """Permute values inside groups, uniformly: each attribute by itself, or all by one permutation (``joint``).
+
+        A missing value moves like any other: one that stayed would tell its row.
+        """
+        codes, _, missing = zip(*(attribute.with_missing for attribute in attributes), strict=True)
+        with reporter(progress, "permuting") as report:
+            after = _core.permute_groups(list(codes), self.group_of, joint, seed, report, self.records)
+        return [
+            new if gap is None else np.where(new == gap, MISSING, new) for new, gap in zip(after, missing, strict=True)
+        ]
+
+    def expected(self, attribute: Attribute, progress: Progress = None) -> dict[str, float]:
+        """Return what permuting does on average over all draws: a function of groups and values alone.
+
+        ``expected_rmse`` is the root of the expected sum of squared distances by the expected number of records with a
+        value before and after; ``expected_unchanged`` the share of records with a value that keep it;
+        ``expected_missing_moved`` the number of records that lose theirs.
+        """
+        codes, distances, gap = attribute.with_missing
+        known = len(codes) - attribute.column.missing
+        if gap is not None:
+            # A missing value has no distance: only pairs of values count.
+            distances = distances.copy()
+            distances[gap, :] = distances[:, gap] = 0.0
+        with reporter(progress, "expected change") as report:
+            squares = _core.expected_squares(codes, distances, self.group_of, report) * len(codes)
+        same, lost = self._expected_same(codes, gap)
+        kept = known - lost
+        return {
+            "expected_rmse": math.sqrt(squares / kept) if kept > 0 else 0.0,
+            "expected_unchanged": same / known if known else 1.0,
+            "expected_missing_moved": lost,
+        }
+
+    def _expected_same(self, codes: NDArray[np.uint32], gap: int | None) -> tuple[float, float]:
+        """Return how many records are expected to keep their value, and how many to lose it to a missing one."""
+        # Values of each group in order, so that equal ones are one run.
+        ordered = np.sort(self.group_of.astype(np.uint64) << np.uint64(32) | codes)
+        starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+        counts = np.diff(np.append(starts, len(ordered))).astype(np.float64)
+        values = (ordered[starts] & np.uint64(2**32 - 1)).astype(np.int64)
+        sizes = self.sizes[(ordered[starts] >> np.uint64(32)).astype(np.int64)].astype(np.float64)
+        missing = values == (-1 if gap is None else gap)
+        same = math.fsum(counts[~missing] ** 2 / sizes[~missing])
+        lost = math.fsum(counts[missing] * (sizes[missing] - counts[missing]) / sizes[missing])
+        return same, lost
+
+    def summary(self, masked: Mapping[Any, Column], kept: Mapping[Any, Column]) -> dict[str, Any]:
+        """Return the sizes of groups, and in how many a column has one value only.
+
+        Whoever is known to belong to such a group has that value, whichever row is theirs: of a kept column
+        (``constant``) as of a masked one (``read_off``).
+        """
+        size, times = np.unique(self.sizes, return_counts=True)
+        return {
+            "count": len(self.sizes),
+            "smallest": int(size[0]),
+            "largest": int(size[-1]),
+            "sizes": dict(zip(size.tolist(), times.tolist(), strict=True)),
+            "constant": {name: self._constant(column) for name, column in kept.items()},
+            "read_off": {name: self._constant(column) for name, column in masked.items()},
+        }
+
+    def _constant(self, column: Column) -> dict[str, int]:
+        codes = column.codes[self.records]
+        starts = np.cumsum(self.sizes) - self.sizes
+        same = np.minimum.reduceat(codes, starts) == np.maximum.reduceat(codes, starts)
+        return {"groups": int(same.sum()), "records": int(self.sizes[same].sum())}

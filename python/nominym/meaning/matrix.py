@@ -1,0 +1,172 @@
+"""Distance matrices: room for large ones, and given ones in place of a taxonomy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from nominym.atomic import draft_of
+from nominym.error import DataError, ParameterError, SizeError
+from nominym.meaning.base import Meaning, Space, Values, least_sum, refuse_numbers, refuse_root
+from nominym.meaning.match import Names
+from nominym.memory import require_matrix
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nominym.control import Progress
+    from nominym.meaning.measure import Measure
+
+
+@contextmanager
+def allocate(size: int, out: NDArray[np.float32] | str | os.PathLike[str] | None) -> Iterator[NDArray[np.float32]]:
+    """Give room for a square matrix: fresh memory, the caller's array, or a memory-mapped ``.npy`` file.
+
+    The file gets its name only when it is complete; an error or Ctrl-C leaves nothing behind.
+    """
+    shape = (size, size)
+    if out is None:
+        require_matrix(size, 4, "give fewer values, or out='matrix.npy' to write to a file")
+        yield np.empty(shape, dtype=np.float32)
+    elif isinstance(out, np.ndarray):
+        if out.shape != shape or out.dtype != np.float32 or not out.flags.c_contiguous or not out.flags.writeable:
+            raise ParameterError(
+                f"out: a writable, C-ordered float32 array of shape {shape} is needed, not {out.dtype} {out.shape}"
+            )
+        yield out
+    elif isinstance(out, str | os.PathLike):
+        target = Path(out)
+        if target.suffix != ".npy":
+            raise ParameterError(f"out={str(out)!r}: the file of a matrix ends in .npy")
+        with draft_of(target) as draft:
+            matrix = np.lib.format.open_memmap(draft, mode="w+", dtype=np.float32, shape=shape)
+            _reserve(draft, target)
+            yield matrix
+            matrix.flush()
+    else:
+        raise ParameterError(f"out: an array or the path of an .npy file is needed, not {type(out).__name__}")
+
+
+def _reserve(draft: Path, target: Path) -> None:
+    """Get all the disk a mapped file needs: writing to a map on a full disk would end the process."""
+    size = draft.stat().st_size
+    try:
+        with draft.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:
+        raise SizeError(
+            f"{target}: {size / 2**30:,.3g} GiB are needed on disk ({error.strerror}); choose another place"
+        ) from None
+
+
+class DistanceMatrix(Meaning):
+    """Distances that the caller brings.
+
+    >>> import nominym as nym
+    >>> given = nym.DistanceMatrix([[0, 1, 4], [1, 0, 2], [4, 2, 0]], labels=["low", "middle", "high"])
+    >>> nym.stats.semantic_mean(["low", "high", "middle"], given)
+    'middle'
+    """
+
+    noun: ClassVar[str] = "a distance matrix"
+
+    def __init__(self, matrix: Any, labels: Sequence[object]) -> None:
+        """Check that the matrix is one of distances: square, finite, symmetric, not negative, zero to itself."""
+        try:
+            cells = np.array(matrix, dtype=np.float64, order="C")
+        except (TypeError, ValueError):
+            raise DataError("a distance matrix is a square of numbers") from None
+        names = [str(label) for label in labels]
+        if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
+            raise DataError(f"a distance matrix is square, this one has shape {cells.shape}")
+        if len(names) != len(cells):
+            raise DataError(f"{len(names)} labels for a matrix of {len(cells)} rows")
+        if not len(cells):
+            raise DataError("a distance matrix needs at least one label")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"the label {twice!r} stands twice; labels name one row each")
+        for wrong, fault in (
+            (~np.isfinite(cells), "not a finite number"),
+            (cells < 0, "negative"),
+            (np.eye(len(cells), dtype=bool) & (cells != 0), "not zero from a value to itself"),
+            (~np.isclose(cells, cells.T, rtol=1e-6, atol=0), "not the same both ways"),
+        ):
+            if wrong.any():
+                i, j = map(int, np.argwhere(wrong)[0])
+                raise DataError(f"the distance from {names[i]!r} to {names[j]!r} is {cells[i, j]}: {fault}")
+        cells = (cells + cells.T) / 2  # what rounding made different
+        cells.setflags(write=False)
+        self._cells = cells
+        self._labels = tuple(names)
+        self._names = Names(self._labels, [None] * len(names), {})
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels, in the order of the rows."""
+        return self._labels
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """The distances, read-only."""
+        return self._cells
+
+    def __len__(self) -> int:
+        """Count the labels."""
+        return len(self._labels)
+
+    def concepts(
+        self, values: Sequence[object], counts: Sequence[int] | None = None, column: str | None = None
+    ) -> NDArray[np.uint32]:
+        """Return the rows of values; one error lists all that have none."""
+        return self._names.resolve(values, counts, column)
+
+    def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
+        """Place the values of some columns among the labels."""
+        refuse_root(root, columns, self.noun)
+        return MatrixSpace(self, columns)
+
+
+class MatrixSpace(Space):
+    """The labels of a given matrix."""
+
+    def __init__(self, given: DistanceMatrix, columns: Sequence[Values]) -> None:
+        """Place the values of the columns."""
+        super().__init__(columns)
+        for column in columns:
+            refuse_numbers(column)
+        self.given = given
+        """The matrix."""
+        self.places = [given.concepts(c.categories, c.counts.tolist(), c.name) for c in columns]
+
+    def __len__(self) -> int:
+        """Count the labels."""
+        return len(self.given)
+
+    def name(self, place: int) -> str:
+        """Return a label."""
+        return self.given.labels[place]
+
+    def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
+        """Return rows and columns of the matrix."""
+        return np.ascontiguousarray(self.given.matrix[np.ix_(a, b)])
+
+    def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
+        """Return cells of the matrix."""
+        found: NDArray[np.float64] = self.given.matrix[a, b]
+        return found
+
+    def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
+        """Find the label nearest to all; ties by name."""
+        tied = least_sum(self.given.matrix[:, places] @ counts.astype(np.float64))
+        return int(min(tied, key=lambda place: self.name(int(place))))
+
+    def common(self, places: NDArray[np.uint32]) -> str:
+        """Write the one label, or the set of them."""
+        names = sorted({self.name(place) for place in np.asarray(places).tolist()})
+        return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"

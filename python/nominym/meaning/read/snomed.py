@@ -1,0 +1,128 @@
+"""SNOMED CT from the snapshot files of Release Format 2.
+
+SNOMED International, "SNOMED CT Release File Specifications" (https://confluence.ihtsdotools.org/display/DOCRELFMT).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from nominym.error import FormatError, ParameterError
+from nominym.meaning.concepts import Concepts
+from nominym.meaning.read.files import (
+    SAVE_AS_UTF8,
+    StrPath,
+    add_synonym,
+    at_line,
+    read_text,
+    require_concepts,
+)
+
+_IS_A = "116680003"
+_FULLY_SPECIFIED_NAME = "900000000000003001"
+_SYNONYM = "900000000000013009"
+
+
+def release_files(folder: StrPath, component: str) -> list[Path]:
+    """Find the snapshot files of "Concept", "Description" or "Relationship" at any depth of a release."""
+    # Extensions put their name before "Snapshot", languages follow it.
+    return sorted(Path(folder).rglob(f"sct2_{component}_*Snapshot*.txt"))
+
+
+def read_snomed(path: StrPath, *, language: str = "en") -> Concepts:
+    """Read the active concepts and is-a links of a release folder.
+
+    The label is the fully specified name in `language`, and the synonyms are the active synonyms and that
+    name without its semantic tag: "Asthma" for "Asthma (disorder)".
+    """
+    if not Path(path).is_dir():
+        raise FormatError(f"{path} is no folder; pass the folder of a SNOMED CT release (RF2)")
+    ids: list[str] = _active(path, "Concept", "id")["id"].to_pylist()
+    require_concepts(ids, path, "rows with active = 1 in sct2_Concept_*Snapshot*.txt")
+
+    links = _active(path, "Relationship", "sourceId", "destinationId", "typeId")
+    links = links.filter(pc.equal(links["typeId"], _IS_A))
+
+    texts = _active(path, "Description", "conceptId", "languageCode", "typeId", "term")
+    languages = pc.unique(texts["languageCode"])
+    if not pc.is_in(pa.scalar(language), value_set=languages).as_py():
+        known = ", ".join(repr(code) for code in sorted(languages.to_pylist()))
+        raise ParameterError(f"{path} has no descriptions in language={language!r}; it has {known or 'none'}")
+    # Descriptions stay active when their concept is retired.
+    texts = texts.filter(
+        pc.and_(
+            pc.equal(texts["languageCode"], language),
+            pc.is_in(texts["conceptId"], value_set=pa.array(ids, pa.string())),
+        )
+    )
+    labels: dict[str, str] = {}
+    synonyms: dict[str, list[str]] = {}
+    names = texts.filter(pc.equal(texts["typeId"], _FULLY_SPECIFIED_NAME))
+    untagged = pc.replace_substring_regex(names["term"], r"\s*\([^()]*\)$", "")
+    for concept, name, short in zip(
+        names["conceptId"].to_pylist(), names["term"].to_pylist(), untagged.to_pylist(), strict=True
+    ):
+        if labels.setdefault(concept, name) != name:
+            add_synonym(synonyms, concept, name)
+        if short and short != name:
+            add_synonym(synonyms, concept, short)
+    others = texts.filter(pc.equal(texts["typeId"], _SYNONYM))
+    for concept, term in zip(others["conceptId"].to_pylist(), others["term"].to_pylist(), strict=True):
+        add_synonym(synonyms, concept, term)
+    return Concepts(
+        ids=ids,
+        child=links["sourceId"].to_pylist(),
+        parent=links["destinationId"].to_pylist(),
+        labels=labels,
+        synonyms=synonyms,
+        source=str(path),
+    )
+
+
+def _active(folder: StrPath, component: str, *columns: str) -> pa.Table:
+    """Read the rows in force of all files of one component."""
+    files = release_files(folder, component)
+    if not files:
+        raise FormatError(
+            f"{folder} has no file sct2_{component}_*Snapshot*.txt, at any depth; "
+            "pass the unpacked folder of a SNOMED CT release (RF2) with its Snapshot part"
+        )
+    tables = [_read_columns(file, ["active", *columns]) for file in files]
+    table = pa.concat_tables(tables)
+    return table.filter(pc.equal(table["active"], "1"))
+
+
+def _read_columns(file: Path, columns: list[str]) -> pa.Table:
+    try:
+        return pa_csv.read_csv(
+            file,
+            # RF2 has no quoting: a quote is part of a term.
+            parse_options=pa_csv.ParseOptions(delimiter="\t", quote_char=False, double_quote=False),
+            convert_options=pa_csv.ConvertOptions(
+                include_columns=columns, column_types=dict.fromkeys(columns, pa.string())
+            ),
+        )
+    except KeyError:
+        pass
+    except pa.ArrowInvalid as error:
+        raise _explain(file, error) from None
+    first = read_text(file, remedy=SAVE_AS_UTF8).partition("\n")[0].rstrip("\r").split("\t")
+    missing = next(name for name in columns if name not in first)
+    raise at_line(file, 1, f"no column {missing!r} among {first}; expected the columns of SNOMED CT RF2")
+
+
+def _explain(file: Path, error: pa.ArrowInvalid) -> FormatError:
+    """Find the line that Arrow, reading in parallel, cannot name."""
+    text = read_text(file, remedy=SAVE_AS_UTF8)
+    require_concepts(text.strip(), file, "a header and tab separated rows of SNOMED CT RF2")
+    lines = text.split("\n")
+    width = lines[0].count("\t")
+    for number, line in enumerate(lines, 1):
+        if line.rstrip("\r") and line.count("\t") != width:
+            cells = line.count("\t") + 1
+            return at_line(file, number, f"{cells} cells, but {width + 1} in the header; fetch the file anew")
+    return FormatError(f"{file}: {error}")

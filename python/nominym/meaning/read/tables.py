@@ -1,0 +1,224 @@
+"""Taxonomies as delimited text: (child, parent) tables and ARX generalization hierarchies.
+
+Quotes follow RFC 4180. The ARX layout is that of Prasser and Kohlmayer, "Putting Statistical Disclosure
+Control into Practice: The ARX Data Anonymization Tool" (2015): one row for each value, from the value itself
+to its most general label.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING
+
+from nominym.error import ParameterError
+from nominym.meaning.concepts import Concepts
+from nominym.meaning.read.files import StrPath, add_synonym, at_line, read_text, require_concepts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+# The comma comes last: it is the one that also occurs inside values.
+_DELIMITERS = "\t;|,"
+_SAMPLE = 1 << 16
+
+# Column names that say which column is which, the surest first.
+_KNOWN: Mapping[str, Sequence[str]] = {
+    "child": ("child", "child_id", "id", "code", "concept", "concept_id", "node", "term", "source", "name"),
+    "parent": ("parent", "parent_id", "parent_code", "broader", "is_a", "isa", "target"),
+    "label": ("label",),
+    "synonym": ("synonym", "synonyms"),
+}
+
+
+def read_edges(
+    path: StrPath,
+    *,
+    child: str | None = None,
+    parent: str | None = None,
+    label: str | None = None,
+    synonym: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> Concepts:
+    """Read one is-a link a row; an empty parent cell declares a root.
+
+    `child`, `parent`, `label` and `synonym` name columns of the header. Without them a header is recognised
+    by its usual names (child, id, code, source … and parent, target …); two columns without a header are
+    child and parent. Further synonyms of a concept go into further rows of it.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "animals.csv")
+    ...     _ = path.write_text("id,parent,label\\ndog,animal,Dog\\nanimal,,Animal\\n")
+    ...     concepts = read_edges(path)
+    >>> concepts.ids, concepts.child, concepts.parent, concepts.labels["dog"]
+    (['dog', 'animal'], ['dog'], ['animal'], 'Dog')
+    """
+    rows = _read_rows(path, delimiter, encoding)
+    line, first = next(rows)
+    asked = {"child": child, "parent": parent, "label": label, "synonym": synonym}
+    columns = _header(path, first, asked)
+    if columns is None:
+        if len(first) != 2:
+            raise at_line(
+                path,
+                line,
+                f"{len(first)} columns, and no column names that tell child from parent; name them in the "
+                "first line and pass child= and parent=, or pass delimiter=",
+            )
+        columns = {"child": 0, "parent": 1}
+        rows = chain([(line, first)], rows)
+
+    ids: dict[str, None] = {}
+    lowers: list[str] = []
+    uppers: list[str] = []
+    labels: dict[str, str] = {}
+    label_lines: dict[str, int] = {}
+    synonyms: dict[str, list[str]] = {}
+    for line, row in rows:
+        lower, upper = row[columns["child"]], row[columns["parent"]]
+        if not lower.strip():
+            raise at_line(path, line, "the child cell is empty; a root has an empty parent cell instead")
+        ids[lower] = None
+        if upper.strip():
+            ids[upper] = None
+            lowers.append(lower)
+            uppers.append(upper)
+        if "label" in columns and (text := row[columns["label"]]):
+            if labels.setdefault(lower, text) != text:
+                raise at_line(
+                    path,
+                    line,
+                    f"{lower!r} has the label {text!r} here and {labels[lower]!r} in line "
+                    f"{label_lines[lower]}; give one label, and the other in a synonym column",
+                )
+            label_lines.setdefault(lower, line)
+        if "synonym" in columns and (text := row[columns["synonym"]]):
+            add_synonym(synonyms, lower, text)
+    require_concepts(ids, path, "rows below the header")
+    return Concepts(
+        ids=list(ids),
+        child=lowers,
+        parent=uppers,
+        labels=labels,
+        synonyms=synonyms,
+        source=str(path),
+    )
+
+
+def read_arx(path: StrPath, *, delimiter: str | None = None, encoding: str = "utf-8") -> Concepts:
+    """Read an ARX generalization hierarchy: no header, ``value;level 1;…;*`` in each row.
+
+    The same label in neighbouring cells is one concept, which is how ARX pads values of a lower height.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "work.csv")
+    ...     _ = path.write_text("Private;Private;*\\nState-gov;Government;*\\n")
+    ...     concepts = read_arx(path)
+    >>> list(zip(concepts.child, concepts.parent))
+    [('Private', '*'), ('State-gov', 'Government'), ('Government', '*')]
+    """
+    ids: dict[str, None] = {}
+    # Each row repeats the links above its level, so these are kept once.
+    links: dict[tuple[str, str], None] = {}
+    leaf_lines: dict[str, int] = {}
+    for line, row in _read_rows(path, delimiter, encoding):
+        if not all(cell.strip() for cell in row):
+            raise at_line(path, line, "an empty cell; give every level a label, repeating it where needed")
+        if (earlier := leaf_lines.setdefault(row[0], line)) != line:
+            raise at_line(path, line, f"{row[0]!r} was generalized in line {earlier} already; keep one row")
+        ids.update(dict.fromkeys(row))
+        links.update((pair, None) for pair in pairwise(row) if pair[0] != pair[1])
+    return Concepts(
+        ids=list(ids),
+        child=[lower for lower, _ in links],
+        parent=[upper for _, upper in links],
+        source=str(path),
+    )
+
+
+def detect_table(path: StrPath, options: Mapping[str, str]) -> str:
+    """Tell by its content which of "edges" and "arx" a delimited file is.
+
+    Only an ARX hierarchy has more than two columns, no column names, and one label for all at the end.
+    """
+    if options.keys() & _KNOWN.keys():
+        return "edges"
+    text = read_text(path, options.get("encoding", "utf-8"))
+    delimiter = _delimiter(text, options.get("delimiter"))
+    sample = _sample(text, delimiter) if delimiter else []
+    if not sample or len(sample[0]) < 3 or _header(path, sample[0], {}) is not None:
+        return "edges"
+    return "arx" if len({row[-1] for row in sample}) == 1 else "edges"
+
+
+def _read_rows(path: StrPath, delimiter: str | None, encoding: str) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows that are not blank, at least one, each with the line it starts in; all of one width."""
+    text = read_text(path, encoding)
+    require_concepts(text.strip(), path, "one is-a link a row")
+    delimiter = _delimiter(text, delimiter)
+    if delimiter is None:
+        raise at_line(path, 1, "one column only; separate child and parent by , ; | or tab")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    line, width, width_line = 1, 0, 0
+    try:
+        for row in reader:
+            if row:
+                if not width:
+                    width, width_line = len(row), line
+                elif len(row) != width:
+                    problem = f"{len(row)} cells, but {width} in line {width_line}"
+                    raise at_line(path, line, f"{problem}; quote cells that contain {delimiter!r}")
+                yield line, [cell.strip() for cell in row]
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise at_line(path, line, f'{error}; write " inside a quoted cell as ""') from None
+
+
+def _delimiter(text: str, asked: str | None) -> str | None:
+    """Take the delimiter by which most rows have as many cells as the first; none if no row splits."""
+    if asked is not None:
+        if len(asked) != 1 or asked in '"\r\n':
+            raise ParameterError(f"delimiter={asked!r} is not one character, such as ',', ';', '|' or '\\t'")
+        return asked
+    best, most = None, 0
+    for delimiter in _DELIMITERS:
+        widths = [len(row) for row in _sample(text, delimiter)]
+        alike = widths.count(widths[0]) if widths and widths[0] > 1 else 0
+        if alike > most:
+            best, most = delimiter, alike
+    return best
+
+
+def _sample(text: str, delimiter: str) -> list[list[str]]:
+    """Split the first rows, leniently: a guess must not fail where the reader can say what is wrong."""
+    head = text if len(text) <= _SAMPLE else text[:_SAMPLE].rpartition("\n")[0]
+    rows = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+    return [[cell.strip() for cell in row] for row in rows if row]
+
+
+def _header(path: StrPath, first: Sequence[str], asked: Mapping[str, str | None]) -> dict[str, int] | None:
+    """Say which column has which role, or None if `first` is no header."""
+    names = [cell.strip().casefold() for cell in first]
+    columns: dict[str, int] = {}
+    for role, known in _KNOWN.items():
+        name = asked.get(role)
+        if name is not None:
+            if name not in first:
+                raise ParameterError(f"{path} has no column {role}={name!r}; its first line is {list(first)}")
+            columns[role] = first.index(name)
+        elif (found := next((name for name in known if name in names), None)) is not None:
+            columns[role] = names.index(found)
+    if columns.keys() >= {"child", "parent"}:
+        if columns["child"] == columns["parent"]:
+            raise ParameterError(f"{path}: child= and parent= are both the column {first[columns['child']]!r}")
+        return columns
+    if any(asked.values()):
+        missing = next(role for role in ("child", "parent") if role not in columns)
+        raise ParameterError(f"{path} has no column of a usual name for {missing}; pass {missing}=")
+    return None

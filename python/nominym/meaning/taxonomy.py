@@ -1,0 +1,481 @@
+"""The taxonomy: concepts with is-a links, their names, and the distances between them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from nominym._core import Graph
+from nominym.control import Progress, reporter, steps
+from nominym.error import CycleError, ParameterError, RootError, TaxonomyError
+from nominym.meaning.base import Meaning, Space, Values
+from nominym.meaning.concept_space import ConceptSpace
+from nominym.meaning.concepts import Concepts
+from nominym.meaning.match import Names
+from nominym.meaning.matrix import allocate
+from nominym.meaning.measure import Measure, as_measure
+from nominym.values import is_frame, is_missing, is_sequence, to_list
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VIRTUAL_ROOT = "(virtual root)"
+"""Id of the concept that ``virtual_root=True`` puts above several roots."""
+
+_SHOWN = 10
+
+
+class Taxonomy(Meaning):
+    """An immutable taxonomy: a directed acyclic graph of concepts with one root.
+
+    Concepts are named by id, label or synonym, without regard to case; results name them by id.
+
+    >>> import nominym as nym
+    >>> tax = nym.Taxonomy.from_edges([
+    ...     ("Coma", "Disorder"), ("Neuropathy", "Disorder"),
+    ...     ("Hepatic coma", "Coma"), ("Hypoglycemic coma", "Coma"),
+    ... ])
+    >>> tax.distance("Coma", "Neuropathy"), tax.depth("hepatic coma")
+    (0.5, 3)
+    >>> tax.lcs(["Hepatic coma", "Hypoglycemic coma"])
+    'Coma'
+    """
+
+    noun: ClassVar[str] = "a taxonomy"
+    __slots__ = ("_contents", "_graph", "_ids", "_labels", "_names", "_synonyms")
+
+    def __init__(
+        self,
+        graph: Graph,
+        ids: Sequence[str],
+        labels: Sequence[str | None],
+        synonyms: Mapping[int, Sequence[str]],
+    ) -> None:
+        """Not for callers: use ``from_edges``, ``from_concepts`` or ``nominym.read_taxonomy``."""
+        self._graph = graph
+        self._ids = tuple(ids)
+        self._labels = labels
+        self._synonyms = synonyms
+        self._names = Names(self._ids, labels, synonyms)
+        self._contents: dict[tuple[str, float], NDArray[np.float64]] = {}
+
+    # ---------------------------------------------------------------- making
+
+    @classmethod
+    def from_edges(
+        cls,
+        pairs: Any,
+        virtual_root: bool = False,
+        labels: Mapping[str, str] | None = None,
+        synonyms: Mapping[str, Sequence[str]] | None = None,
+        *,
+        progress: Progress = None,
+    ) -> Taxonomy:
+        """Build a taxonomy from (child, parent) pairs or a two-column frame.
+
+        Ids are taken as text. A pair whose parent is missing only declares its child.
+
+        >>> len(Taxonomy.from_edges([("a", "top"), ("b", "top"), ("b", "a")]))
+        3
+        """
+        child, parent = _two_columns(pairs)
+        ids = dict.fromkeys(name for link in zip(child, parent, strict=True) for name in link if name is not None)
+        links = [(c, p) for c, p in zip(child, parent, strict=True) if p is not None]
+        for option, named in (("labels", labels or {}), ("synonyms", synonyms or {})):
+            for key, names in named.items():
+                if key not in ids:
+                    raise ParameterError(f"{option}: there is no concept {key!r} among the links; keys are ids")
+                if option == "synonyms" and isinstance(names, str):
+                    raise ParameterError(f"synonyms: a list of names is needed for {key!r}, not the one text {names!r}")
+        concepts = Concepts(
+            ids=list(ids),
+            child=[c for c, _ in links],
+            parent=[p for _, p in links],
+            labels=labels or {},
+            synonyms=synonyms or {},
+        )
+        return cls.from_concepts(concepts, virtual_root, progress=progress)
+
+    @classmethod
+    def from_concepts(cls, concepts: Concepts, virtual_root: bool = False, *, progress: Progress = None) -> Taxonomy:
+        """Check what a reader found and build the taxonomy.
+
+        Duplicate ids, links to unknown concepts, circles, several roots (unless ``virtual_root``) and an empty list
+        are errors that name the culprits. Progress is told in steps: checked, linked, named.
+        """
+        with steps(progress, "taxonomy", 3) as done:
+            return cls._build(concepts, virtual_root, done)
+
+    @classmethod
+    def _build(cls, concepts: Concepts, virtual_root: bool, done: Callable[[int], object]) -> Taxonomy:
+        source = concepts.source
+        ids, child, parent = list(concepts.ids), list(concepts.child), list(concepts.parent)
+        if not ids:
+            raise TaxonomyError(f"{source}: no concept; a taxonomy needs at least one")
+        known = set(ids)
+        if len(known) < len(ids):
+            seen: set[str] = set()
+            twice = [i for i in ids if i in seen or seen.add(i)]  # type: ignore[func-returns-value]
+            raise TaxonomyError(f"{source}: duplicate ids: {_some(dict.fromkeys(twice))}; keep one concept for each")
+        for end, ends in (("child", child), ("parent", parent)):
+            unknown = dict.fromkeys(name for name in ends if name not in known)
+            if unknown:
+                raise TaxonomyError(
+                    f"{source}: is-a links whose {end} is unknown: {_some(unknown)}; add the concepts or drop the links"
+                )
+        if virtual_root:
+            children = set(child)
+            roots = [i for i in ids if i not in children]
+            if len(roots) > 1:
+                if VIRTUAL_ROOT in known:
+                    raise TaxonomyError(f"{source}: the id {VIRTUAL_ROOT!r} is taken; rename that concept")
+                ids.append(VIRTUAL_ROOT)
+                child += roots
+                parent += [VIRTUAL_ROOT] * len(roots)
+        done(1)
+        # In the core, "ties by id" is "the lower index": concepts are numbered in the order of their ids.
+        ids.sort()
+        index = {name: i for i, name in enumerate(ids)}
+        try:
+            graph = Graph(len(ids), _indices(child, index), _indices(parent, index))
+        except CycleError as error:
+            circle = [ids[i] for i in error.concepts]
+            shown = " → ".join([*circle, circle[0]])
+            raise CycleError(f"{source}: the is-a links run in a circle: {shown}; remove one of these links") from None
+        except RootError as error:
+            roots = [ids[i] for i in error.concepts]
+            raise RootError(
+                f"{source}: {len(roots):,} concepts have no parent: {_some(roots)}; "
+                "link them, or give virtual_root=True to put one concept above them"
+            ) from None
+        done(2)
+        labels = [concepts.labels.get(i) for i in ids]
+        synonyms = {index[i]: tuple(names) for i, names in concepts.synonyms.items() if i in index and names}
+        taxonomy = cls(graph, ids, labels, synonyms)
+        done(3)
+        return taxonomy
+
+    def to_concepts(self) -> Concepts:
+        """Give everything the taxonomy holds, in the form that readers give and writers take."""
+        child, parent = self._graph.edges()
+        return Concepts(
+            ids=list(self._ids),
+            child=[self._ids[i] for i in child],
+            parent=[self._ids[i] for i in parent],
+            labels={i: label for i, label in zip(self._ids, self._labels, strict=True) if label is not None},
+            synonyms={self._ids[i]: names for i, names in self._synonyms.items()},
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the taxonomy to a ``.json`` or ``.parquet`` file that ``read_taxonomy`` loads fast."""
+        from nominym.meaning.read import native
+
+        writers = {".json": native.write_json, ".parquet": native.write_parquet}
+        path = Path(path)
+        if path.suffix not in writers:
+            raise ParameterError(f"{path}: a taxonomy is saved as .json or .parquet")
+        writers[path.suffix](self.to_concepts(), path)
+
+    def restrict(self, root: object) -> Taxonomy:
+        """Give the taxonomy below a concept, which becomes its root.
+
+        >>> Taxonomy.from_edges([("a", "top"), ("b", "top"), ("c", "a")]).restrict("a").ids
+        ('a', 'c')
+        """
+        return self.restrict_to(self.concept(root))[0]
+
+    def restrict_to(self, root: int) -> tuple[Taxonomy, NDArray[np.uint32]]:
+        """Do the same by position, and give the positions that are kept, in order."""
+        if root == self._graph.root:
+            return self, np.arange(len(self), dtype=np.uint32)
+        graph, kept = self._graph.restrict(root)
+        positions = kept.tolist()
+        synonyms = {new: self._synonyms[old] for new, old in enumerate(positions) if old in self._synonyms}
+        ids, labels = ([names[i] for i in positions] for names in (self._ids, self._labels))
+        return Taxonomy(graph, ids, labels, synonyms), kept
+
+    def to_tree(self, tree: str = "first-parent") -> Taxonomy:
+        """Give a tree: ``"first-parent"`` keeps the first parent of each concept, in the order of the file."""
+        if tree != "first-parent":
+            raise ParameterError(f"tree={tree!r}: the one way to make a tree is 'first-parent'")
+        return self if self.is_tree else Taxonomy(self._graph.first_parents(), self._ids, self._labels, self._synonyms)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as concepts: the compiled part is built again."""
+        return Taxonomy.from_concepts, (self.to_concepts(),)
+
+    # --------------------------------------------------------------- looking
+
+    def __len__(self) -> int:
+        """Count the concepts."""
+        return len(self._ids)
+
+    def __contains__(self, value: object) -> bool:
+        """Tell whether a value names exactly one concept."""
+        return len(self._names.find(value)[1]) == 1
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the ids."""
+        return iter(self._ids)
+
+    def __repr__(self) -> str:
+        """Name size, shape and root."""
+        shape = "tree" if self.is_tree else "DAG"
+        return f"<Taxonomy: {len(self):,} concepts, {self.links:,} links, {shape}, root {self.root!r}>"
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All ids, in order."""
+        return self._ids
+
+    @property
+    def root(self) -> str:
+        """Id of the concept above all others."""
+        return self._ids[self._graph.root]
+
+    @property
+    def links(self) -> int:
+        """Number of is-a links."""
+        return self._graph.links
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether no concept has several parents."""
+        return self._graph.is_tree
+
+    @property
+    def graph(self) -> Graph:
+        """The compiled structure, in which concepts are positions in ``ids``."""
+        return self._graph
+
+    def concept(self, value: object) -> int:
+        """Give the position in ``ids`` of the one concept that a value names."""
+        return int(self._names.resolve([value])[0])
+
+    def concepts(
+        self, values: Iterable[object], counts: Sequence[int] | None = None, column: str | None = None
+    ) -> NDArray[np.uint32]:
+        """Give the positions in ``ids`` of the concepts that values name; one error lists all that name none.
+
+        ``counts`` (how often each value occurs) and ``column`` only serve the message.
+        """
+        return self._names.resolve(list(values), counts, column)
+
+    def match(self, values: Any) -> pd.DataFrame:
+        """Show how each distinct value is read: by id, by label, by synonym, as several concepts, or not at all.
+
+        >>> tax = Taxonomy.from_edges([("D1", "D0")], labels={"D1": "Coma"})
+        >>> tax.match(["coma", "d1", "flu", "coma"])
+          value concept    how  count
+        0  coma      D1  label      2
+        1    d1      D1     id      1
+        2   flu    None   none      1
+        """
+        import pandas as pd
+
+        counted = Counter(value for value in to_list(values) if not is_missing(value))
+        found = [self._names.find(value) for value in counted]
+        return pd.DataFrame(
+            {
+                "value": pd.Series(list(counted), dtype=object),
+                "concept": pd.Series([self._ids[c[0]] if len(c) == 1 else None for _, c in found], dtype=object),
+                "how": pd.Series([how for how, _ in found], dtype=object),
+                "count": np.array(list(counted.values()), dtype=np.int64),
+            }
+        )
+
+    def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
+        """Place the values of some columns among the concepts below their least common subsumer, or below ``root``."""
+        return ConceptSpace(self, columns, measure, root)
+
+    def label(self, concept: object) -> str:
+        """Give the preferred label, or the id where there is none.
+
+        >>> Taxonomy.from_edges([("D1", "D0")], labels={"D1": "Coma"}).label("d1")
+        'Coma'
+        """
+        index = self.concept(concept)
+        return self._labels[index] or self._ids[index]
+
+    def synonyms(self, concept: object) -> tuple[str, ...]:
+        """Give the further names."""
+        return tuple(self._synonyms.get(self.concept(concept), ()))
+
+    def depth(self, concept: object) -> int:
+        """Count the concepts on the longest path from the root; the root's depth is 1.
+
+        >>> Taxonomy.from_edges([("a", "top"), ("b", "a"), ("b", "top")]).depth("b")
+        3
+        """
+        return self._graph.depth(self.concept(concept))
+
+    def parents(self, concept: object) -> list[str]:
+        """List the direct parents, in the order of the file.
+
+        >>> Taxonomy.from_edges([("b", "z"), ("b", "a"), ("a", "z")]).parents("b")
+        ['z', 'a']
+        """
+        return self._named(self._graph.parents(self.concept(concept)))
+
+    def children(self, concept: object) -> list[str]:
+        """List the direct children.
+
+        >>> Taxonomy.from_edges([("b", "top"), ("a", "top")]).children("top")
+        ['a', 'b']
+        """
+        return self._named(self._graph.children(self.concept(concept)))
+
+    def subsumers(self, concept: object) -> list[str]:
+        """List the concept and everything above it, nearest first.
+
+        >>> Taxonomy.from_edges([("a", "top"), ("b", "a")]).subsumers("b")
+        ['b', 'a', 'top']
+        """
+        return self._named(self._graph.subsumers(self.concept(concept)))
+
+    def subtree(self, concept: object) -> list[str]:
+        """List the concept and everything below it.
+
+        >>> Taxonomy.from_edges([("a", "top"), ("b", "a")]).subtree("a")
+        ['a', 'b']
+        """
+        return self._named(self._graph.subtree(self.concept(concept)))
+
+    def lcs(self, values: Iterable[object]) -> str:
+        """Find the least common subsumer: the common subsumer of greatest depth (ties: fewest descendants, then id).
+
+        >>> Taxonomy.from_edges([("a", "top"), ("b", "a"), ("c", "a")]).lcs(["b", "c"])
+        'a'
+        """
+        if isinstance(values, str):
+            raise ParameterError(f"lcs takes a list of values, not the one text {values!r}")
+        return self._ids[self._graph.lcs(self.concepts(values))]
+
+    def _named(self, concepts: NDArray[np.uint32]) -> list[str]:
+        return [self._ids[i] for i in concepts]
+
+    # ------------------------------------------------------------- measuring
+
+    def distance(self, a: object, b: object, measure: str | Measure = "wu-palmer") -> float:
+        """Measure the semantic distance of two concepts (``nominym.MEASURES`` lists the measures).
+
+        >>> tax = Taxonomy.from_edges([("a", "top"), ("b", "top")])
+        >>> tax.distance("a", "b"), tax.distance("a", "b", "path")
+        (0.5, 2.0)
+        """
+        chosen = as_measure(measure)
+        first, second = (np.array([self.concept(x)], dtype=np.uint32) for x in (a, b))
+        return float(self._graph.pairs(first, second, chosen.name, self.content(chosen))[0])
+
+    def distance_matrix(
+        self,
+        values: Any = None,
+        measure: str | Measure = "wu-palmer",
+        *,
+        out: NDArray[np.float32] | str | os.PathLike[str] | None = None,
+        progress: Progress = None,
+    ) -> NDArray[np.float32]:
+        """Measure the distances of all pairs of values (default: all concepts), as float32.
+
+        ``out`` takes the result: an array of the right shape, or the path of an ``.npy`` file that is written through
+        a memory map, for matrices beyond memory. Costs O(d·(links above the values / 32 + d)).
+
+        >>> Taxonomy.from_edges([("a", "top"), ("b", "top")]).distance_matrix(["a", "b"]).round(2).tolist()
+        [[0.0, 0.5], [0.5, 0.0]]
+        """
+        chosen = as_measure(measure)
+        if isinstance(values, str):
+            raise ParameterError(f"distance_matrix takes a list of values, not the one text {values!r}")
+        concepts = np.arange(len(self), dtype=np.uint32) if values is None else self.concepts(values)
+        content = self.content(chosen)
+        with allocate(len(concepts), out) as matrix, reporter(progress, "distances") as report:
+            self._graph.matrix(concepts, chosen.name, matrix, content, report)
+        return matrix
+
+    def content(self, measure: Measure, whole: Taxonomy | None = None) -> NDArray[np.float64] | None:
+        """Work out the information content that a measure needs (once), or nothing where it needs none.
+
+        Counts name concepts of ``whole``, of which this taxonomy may be a part; what lies outside counts for nothing.
+        """
+        if not measure.needs_content:
+            return None
+        if isinstance(measure.ic, str):
+            key = (measure.ic, measure.k)
+            if key not in self._contents:
+                self._contents[key] = self._graph.information(measure.ic, measure.k)
+            return self._contents[key]
+        (whole or self).concepts(measure.ic)
+        counts = np.zeros(len(self))
+        for name, count in measure.ic.items():
+            found = self._names.find(name)[1]
+            if len(found) == 1:
+                counts[found[0]] += count
+        try:
+            return self._graph.information("corpus", counts=counts)
+        except ParameterError as error:
+            unused = [self._ids[i] for i in error.concepts]
+            raise ParameterError(
+                f"ic: concept {_some(unused)} is never used, nor anything below it, so its information content "
+                "(−ln 0) is infinite; give every leaf a count, for example one more than it has"
+            ) from None
+
+
+def _some(names: Iterable[object]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - _SHOWN:,} more" if len(listed) > _SHOWN else ""
+    return ", ".join(repr(name) for name in listed[:_SHOWN]) + more
+
+
+def _indices(names: Sequence[str], index: Mapping[str, int]) -> NDArray[np.uint32]:
+    return np.fromiter((index[name] for name in names), dtype=np.uint32, count=len(names))
+
+
+def _two_columns(pairs: Any) -> tuple[list[str], list[str | None]]:
+    """Take (child, parent) pairs apart, whatever holds them."""
+    if isinstance(pairs, str) or not (is_frame(pairs) or hasattr(pairs, "__iter__")):
+        raise ParameterError(f"edges: (child, parent) pairs or a two-column frame are needed, not {pairs!r}")
+    child: list[Any]
+    parent: list[Any]
+    if is_frame(pairs):
+        columns = _columns(pairs)
+        if len(columns) != 2:
+            raise ParameterError(f"edges: a frame of two columns (child, parent) is needed, not {len(columns)}")
+        child, parent = columns
+        if len(child) != len(parent):
+            raise ParameterError(f"edges: {len(child):,} children and {len(parent):,} parents; give pairs")
+    else:
+        child, parent = [], []
+        for row, pair in enumerate(pairs):
+            if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+                raise ParameterError(f"edges: row {row} is {pair!r}, not a (child, parent) pair")
+            child.append(pair[0])
+            parent.append(pair[1])
+    for row, pair in enumerate(zip(child, parent, strict=True)):
+        if is_missing(pair[0]):
+            raise ParameterError(f"edges: row {row} has no child")
+        number = next((name for name in pair if isinstance(name, float | np.floating) and not is_missing(name)), None)
+        if number is not None:
+            raise ParameterError(f"edges: row {row} names {number!r}; ids are text or whole numbers, not floats")
+    return [str(name) for name in child], [None if is_missing(name) else str(name) for name in parent]
+
+
+def _columns(frame: Any) -> list[list[Any]]:
+    """Return the columns of a frame of any library as lists."""
+    if isinstance(frame, Mapping | pd.DataFrame):
+        found = [values for _, values in frame.items()]
+    else:
+        try:
+            found = pa.table(frame).columns
+        except (pa.ArrowException, TypeError, ValueError) as reason:
+            raise ParameterError(f"edges: this {type(frame).__name__} cannot be read as a table ({reason})") from None
+    wrong = next((values for values in found if not is_sequence(values)), None)
+    if wrong is not None:
+        raise ParameterError(f"edges: columns of ids are needed, not {wrong!r}")
+    return [to_list(values) for values in found]

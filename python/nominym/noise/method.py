@@ -1,0 +1,188 @@
+"""Semantic noise as a method: its options, and masking a table in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from nominym.control import Progress, check_progress
+from nominym.error import ParameterError
+from nominym.meaning import Meaning, Measure, as_measure, shortest
+from nominym.method import Method, option
+from nominym.noise.model import NoiseModel
+from nominym.result import Result, source_of
+from nominym.rng import check_seed
+from nominym.table import Missing
+
+Algorithm = Literal["semantic", "exponential", "naive", "probabilistic"]
+Reference = Literal["mean", "pair", "root"]
+Law = Literal["normal", "laplace"]
+Pairs = Sequence[tuple[Any, Any]]
+
+_SEMANTIC = {"method": ("semantic",)}
+
+
+@dataclass(frozen=True, repr=False)
+class Noise(Method):
+    """Semantic noise with its options; ``add_noise`` explains them.
+
+    >>> import nominym as nym
+    >>> nym.Noise(alpha=0.3)
+    Noise(alpha=0.3)
+    >>> nym.Noise(alpha=0.3, method="naive")
+    Traceback (most recent call last):
+    nominym.error.ParameterError: alpha=0.3: it plays a part only where method is 'semantic'
+    """
+
+    command: ClassVar[str] = "noise"
+
+    alpha: float | None = option(float, None, "How much: variance of errors relative to that of the column.", least=0,
+                                 only=_SEMANTIC, shown="α, noise relative to the variance")  # fmt: skip
+    correlated: bool = option(bool, True, "Whether errors of a record go together as its columns do.",
+                              only=_SEMANTIC, shown="Errors correlated as the columns")  # fmt: skip
+    reference: Reference = option(str, "mean", "What errors move away from.", choices=("mean", "pair", "root"),
+                                  only=_SEMANTIC, shown="Reference of errors")  # fmt: skip
+    law: Law = option(str, "normal", "Distribution of errors.", choices=("normal", "laplace"),
+                      only=_SEMANTIC, shown="Law of errors")  # fmt: skip
+    method: Algorithm = option(str, "semantic", "Semantic noise, the exponential mechanism, or a baseline.",
+                               choices=("semantic", "exponential", "naive", "probabilistic"),
+                               shown="Method")  # fmt: skip
+    epsilon: float | None = option(float, None, "For exponential: what is spent on each value.", least=0,
+                                   only={"method": ("exponential",)}, shown="ε, spent on each value")  # fmt: skip
+    pairs: Pairs | None = field(default=None)
+    roots: Mapping[Any, object] | None = field(default=None, hash=False)
+    measure: str | Measure = option(str, "wu-palmer", "The semantic distance of taxonomies, within [0, 1].",
+                                    shown="Semantic distance")  # fmt: skip
+    correlations: bool = option(bool, False, "Compare distance correlations before and after, for the owner.")
+    moments: bool = option(bool, True, "Compare means and variances before and after, for the owner.")
+    missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
+                              shown="Missing values")  # fmt: skip
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning, or two meanings."""
+        self.check_options()
+        if self.pairs is not None:
+            if self.method != "semantic" or self.reference != "pair":
+                raise ParameterError("it plays a part only where reference is 'pair'", parameter="pairs",
+                                     value=self.pairs)  # fmt: skip
+            if isinstance(self.pairs, str) or not isinstance(self.pairs, Sequence):
+                raise ParameterError("give a list of pairs of columns", parameter="pairs", value=self.pairs)
+            object.__setattr__(self, "pairs", tuple(tuple(pair) if isinstance(pair, list | tuple) else pair
+                                                    for pair in self.pairs))  # fmt: skip
+        for name, method in (("alpha", "semantic"), ("epsilon", "exponential")):
+            if self.method == method and getattr(self, name) is None:
+                raise ParameterError(f"give a number above 0: method={method!r} needs the amount of noise",
+                                     parameter=name, value=None)  # fmt: skip
+        if self.reference == "pair" and not self.correlated:
+            raise ParameterError(
+                "reference='pair' is correlated by nature", parameter="correlated", value=False, remedy="leave it out"
+            )
+        object.__setattr__(self, "measure", shortest(self.measure))
+        info = as_measure(self.measure).info
+        if self.by_distance and not info.normalized:
+            raise ParameterError(
+                f"it ranges over {info.range}; errors are shares of the largest distance, so a measure within [0, 1] "
+                "is needed",
+                parameter="measure",
+                value=as_measure(self.measure).name,
+            )
+
+    @property
+    def by_distance(self) -> bool:
+        """Whether distances say how far a value moves; the baselines do not look at them."""
+        return self.method in ("semantic", "exponential")
+
+    def params(self) -> dict[str, Any]:
+        """List the options that play a part, for the record of a result."""
+        return {**super().params(), **as_measure(self.measure).params()}
+
+    def apply(
+        self, frame: Any, meanings: Mapping[Any, Meaning], seed: int | None = None, progress: Progress = None
+    ) -> Result:
+        """Mask the columns that have a meaning; the frame is not changed."""
+        check_progress(progress)
+        check_seed(seed)
+        table, warned = source_of(frame, strict=False)
+        return NoiseModel.fit_table(self, table, meanings, progress).mask(table, warned, seed, progress)
+
+
+def add_noise(
+    frame: Any,
+    meanings: Mapping[Any, Meaning],
+    alpha: float | None = None,
+    *,
+    correlated: bool = True,
+    reference: Reference = "mean",
+    law: Law = "normal",
+    method: Algorithm = "semantic",
+    epsilon: float | None = None,
+    pairs: Pairs | None = None,
+    roots: Mapping[Any, object] | None = None,
+    measure: str | Measure = "wu-palmer",
+    correlations: bool = False,
+    moments: bool = True,
+    missing: Missing = "keep",
+    seed: int | None = None,
+    progress: Progress = None,
+) -> Result:
+    """Replace values by concepts at a randomly drawn semantic distance.
+
+    >>> import nominym as nym
+    >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
+    >>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
+    >>> res = nym.add_noise(frame, masked, alpha=0.3, seed=1)
+    >>> figures = res.secret.summary["attributes"]["diagnosis"]
+    >>> figures["rmse"] >= figures["target_rmse"]
+    True
+
+    Parameters
+    ----------
+    frame
+        A pandas or polars frame, an Arrow table or stream, or a mapping of columns. It is not changed.
+    meanings
+        Which columns to mask, and what their values mean: a ``Taxonomy`` or a ``DistanceMatrix`` by column name.
+    alpha
+        How much noise: the variance of errors is ``alpha`` times that of the column.
+    correlated
+        Errors of a record go together as its columns do (covariance of distances), or are independent.
+    reference
+        What a positive error moves away from, and a negative one towards: "mean" (SNA-1, keeps the semantic mean),
+        "pair" (SNA-2, the value of another column in the same record, keeps their correlation; same taxonomy), "root"
+        (SNA-3).
+    law
+        "normal", or "laplace" with the same variance.
+    method
+        "semantic"; "exponential": each concept with a chance in proportion to exp(−epsilon·distance/2); or the
+        baselines "naive" (any category of the column) and "probabilistic" (as frequent as it is).
+    epsilon
+        For "exponential", what is spent on each value. See docs/noise.md for what that does and does not guarantee.
+    pairs
+        For "pair", disjoint pairs of columns; by default those with the highest distance correlation.
+    roots
+        By column, the concept below which replacements are looked for; by default the least common subsumer of the
+        column.
+    measure
+        A distance within [0, 1].
+    correlations
+        Also compare the distance correlations of all pairs of columns before and after, for the owner.
+    moments
+        Compare semantic means and variances, for the owner; O(categories × concepts), which for large domains is most
+        of the work.
+    missing, seed, progress
+        As everywhere: "keep" leaves missing cells as they are; a seed is for studies; ``True`` shows a bar.
+
+    Returns
+    -------
+    Result
+        For each column, ``secret.summary["attributes"]``, the owner's, has ``target_rmse`` (of the errors drawn) and
+        ``rmse``, the share ``truncated`` (nothing was as far away), the share ``undirected`` (nothing lay in the
+        direction of the error), ``unchanged``, means and variances before and after; ``covariance_repaired`` is how far
+        the covariance of distances was from one that errors can have, 0 as a rule.
+
+    Rodríguez-García (2017), Semantic perturbative privacy-preserving methods for nominal data, chapter 6.
+    """
+    chosen = Noise(
+        alpha, correlated, reference, law, method, epsilon, pairs, roots, measure, correlations, moments, missing
+    )
+    return chosen.apply(frame, meanings, seed, progress)

@@ -1,0 +1,207 @@
+"""What the owner's figures show, as tables: counted over pairs of categories, never over records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from nominym import distortion, risk, stats
+from nominym.error import DataError
+from nominym.report.words import listed
+from nominym.table import Change, Comparison
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nominym.control import Progress
+
+BINS = 10
+STEP = 0.05
+"""Figures of single categories are rounded to this share, and the lowest and the highest are not told apart."""
+
+UNCHANGED = "unchanged"
+
+# A column with more categories tells records apart rather than kinds of records.
+_MOST_CATEGORIES = 5_000
+# A heat map with more columns cannot be read.
+_MOST_COLUMNS = 12
+
+
+def least_records(k: float | None) -> int:
+    """Return the number of records that a category needs to be named.
+
+    Figures of a category tell something about the draw, the more the fewer records it has. With three groups of k or
+    thirty records, rounded, they tell next to nothing about one of them.
+
+    >>> least_records(None), least_records(50)
+    (30, 150)
+    """
+    return max(30, 3 * math.ceil(k or 0))
+
+
+def histogram(change: Change) -> pd.DataFrame:
+    """Return the share of records by distance: none, and ten ranges up to the largest."""
+    _require_pairs(change)
+    width = _scale(change) / BINS
+    # A distance on an edge belongs below it, whatever the last digit says.
+    place = np.clip(np.ceil(change.distance / width - 1e-9), 1, BINS).astype(np.intp)
+    place[change.old == change.new] = 0
+    share = np.bincount(place, change.count, BINS + 1) / change.records
+    edges = [i * width for i in range(BINS + 1)]
+    rows = [(UNCHANGED, 0.0, 0.0), *((f"{a:.3g} to {b:.3g}", a, b) for a, b in pairwise(edges))]
+    return pd.DataFrame(rows, columns=["distance", "above", "up_to"]).assign(share=share)
+
+
+def changed_categories(change: Change, least: int) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """List the categories with enough records, those first whose records moved farthest; count the others."""
+    sides = change.before, change.after
+    size = 1 + int(max(side.places.max(initial=0) for side in sides))
+    before, after = (np.bincount(side.places, side.column.counts, size) for side in sides)
+    both = np.bincount(change.old, change.count, size)
+    moved = np.bincount(change.old, change.count * (change.old != change.new), size) / np.maximum(both, 1)
+    distance = np.bincount(change.old, change.count * change.distance, size) / np.maximum(both, 1)
+    named = np.flatnonzero((before >= least) & (both >= least))
+    few = np.flatnonzero((before > 0) & ((before < least) | (both < least)))
+    found = pd.DataFrame(
+        {
+            "attribute": str(change.name),
+            "category": [change.space.label(int(place)) for place in named],
+            "before": before[named].astype(np.int64),
+            "after": after[named].astype(np.int64),
+            "moved": np.clip(_rounded(moved[named], STEP), STEP, 1 - STEP),
+            "distance": _rounded(distance[named], STEP * _scale(change)),
+        }
+    )
+    total = found["before"] * found["distance"]
+    order = sorted(range(len(found)), key=lambda i: (-total[i], -found["before"][i], found["category"][i]))
+    hidden = {"categories": len(few), "share": float(before[few].sum() / max(before.sum(), 1))}
+    return found.iloc[order].reset_index(drop=True), hidden
+
+
+def utility(comparison: Comparison) -> pd.DataFrame:
+    """List what masking did to each attribute on its own."""
+    rows = []
+    for name, change in comparison.changes.items():
+        _require_pairs(change)
+        row = {
+            "attribute": name,
+            "unchanged": change.unchanged,
+            "rmse": change.rmse if change.space.measured else math.nan,
+            "total_variation": math.nan,
+        }
+        if _has_categories(comparison, name):
+            row["total_variation"] = float(distortion.compare(comparison, [name])["total_variation"].iloc[-1])
+        if change.space.measured:
+            for when, side in (("before", change.before), ("after", change.after)):
+                row |= {f"mean_{when}": change.space.label(side.mean), f"variance_{when}": side.variance}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def loss(comparison: Comparison) -> float:
+    """Return the mean over the attributes of the distance moved, or of the share changed where values have none."""
+    losses = [each.rmse if each.space.measured else 1 - each.unchanged for each in comparison.changes.values()]
+    return math.fsum(losses) / len(losses)
+
+
+def correlations(comparison: Comparison, progress: Progress = None) -> pd.DataFrame | None:
+    """Compare the distance correlations of the masked attributes; None where there are no two."""
+    sides = {
+        name: change
+        for name, change in comparison.changes.items()
+        if max(change.before.size, change.after.size) <= _MOST_CATEGORIES
+    }
+    return stats.correlation_changes(sides, progress) if len(sides) > 1 else None
+
+
+def associations(comparison: Comparison, progress: Progress = None) -> pd.DataFrame | None:
+    """Measure the distortion of pairs of those columns that have categories; None where there are no two."""
+    names = [name for name in (*comparison.changes, *comparison.kept) if _has_categories(comparison, name)]
+    chosen = names[:_MOST_COLUMNS]
+    return distortion.compare(comparison, chosen, progress=progress) if len(chosen) > 1 else None
+
+
+def _has_categories(comparison: Comparison, name: Any) -> bool:
+    sides = comparison.before.column(name), comparison.after.column(name)
+    return all(side.kind not in ("number", "nested") and len(side.categories) <= _MOST_CATEGORIES for side in sides)
+
+
+def attacks(comparison: Comparison, k: int | None, progress: Progress = None) -> pd.DataFrame:
+    """Run the attacks of adversaries who know all masked attributes, or some of them."""
+    found = risk.links(comparison, k=k, progress=progress)
+    found = found.iloc[sorted(range(len(found)), key=lambda i: -len(found["known"][i]))].reset_index(drop=True)
+    # Where all records were attacked there is nothing to estimate.
+    bounds = [range_ or (share, share) for range_, share in zip(found["interval"], found["share"], strict=True)]
+    low, high = zip(*bounds, strict=True)
+    known = [listed(names) for names in found["known"]]
+    columns = found["known"].map(len)
+    return found.assign(known=known, columns=columns, low=low, high=high, bound=found["bound"].astype(float))
+
+
+def group_sizes(summary: Mapping[str, Any], k: int) -> pd.DataFrame:
+    """Return the share of records by size of their group, from k to 2k."""
+    sizes = {int(size): times for size, times in summary["groups"]["sizes"].items()}
+    # Larger groups hold copies of one tuple only; how many records these are is all that matters.
+    last = 2 * k
+    share: dict[int, float] = {}
+    for size, times in sizes.items():
+        share[min(size, last)] = share.get(min(size, last), 0) + size * times / summary["records"]
+    rows = [(f"{size}+" if size == last else str(size), share[size]) for size in sorted(share)]
+    return pd.DataFrame(rows, columns=["group size", "share"])
+
+
+def candidates(summary: Mapping[str, Any]) -> pd.DataFrame | None:
+    """Return the quantiles of the number of candidates that swaps had, by attribute; None where nothing was counted."""
+    found = {name: figures.get("candidates") for name, figures in summary.get("attributes", {}).items()}
+    rows = [{"attribute": str(name), **quantiles} for name, quantiles in found.items() if quantiles]
+    return pd.DataFrame(rows) if rows else None
+
+
+def doubling(counts: Any, least: int) -> pd.DataFrame:
+    """Return the shares of numbers from ``least`` on, in ranges that double.
+
+    >>> doubling([3, 5, 9, 9], 4)["rows"].tolist()
+    ['fewer than 4', '4 to 7', '8 to 15']
+    """
+    numbers = np.asarray(counts).astype(np.int64)
+    place = np.where(numbers < least, 0, 1 + np.log2(np.maximum(numbers, least) / least).astype(np.int64))
+    share = np.bincount(place) / len(numbers)
+    labels = [f"fewer than {least:,}"]
+    labels += [f"{least * 2**i:,} to {least * 2 ** (i + 1) - 1:,}" for i in range(len(share) - 1)]
+    found = pd.DataFrame({"rows": labels, "share": share})
+    return found if share[0] else found.iloc[1:].reset_index(drop=True)
+
+
+def rows_of(table: pd.DataFrame) -> Iterator[Any]:
+    """Return the rows of a table, with the columns as attributes."""
+    return iter(table.itertuples(index=False))
+
+
+def _require_pairs(change: Change) -> None:
+    if not change.records:
+        raise DataError("no record has a value before and after", column=change.name)
+
+
+def _scale(change: Change) -> float:
+    """Return the distance that counts as large: 1, or what is needed for measures that go beyond."""
+    largest = float(change.distance.max(initial=0))
+    return _nice(largest) if largest > 1 else 1.0
+
+
+def _rounded(values: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    return np.round(np.round(values / step) * step, 10)
+
+
+def _nice(value: float) -> float:
+    """Return the next of 1, 2, 5, 10, 20, … that is not below a number.
+
+    >>> _nice(3.2), _nice(10), _nice(60)
+    (5.0, 10.0, 100.0)
+    """
+    tens = 10.0 ** math.floor(math.log10(value))
+    return next(step * tens for step in (1.0, 2.0, 5.0, 10.0) if step * tens >= value * (1 - 1e-12))

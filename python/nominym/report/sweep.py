@@ -1,0 +1,140 @@
+"""Masking again with other values of an option: what the risk–utility map is drawn from."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import pandas as pd
+
+from nominym import risk
+from nominym.control import Progress, steps
+from nominym.error import ParameterError, PrivacyWarning
+from nominym.itemsets import Itemsets, Release
+from nominym.method import Method
+from nominym.report import measured
+from nominym.report.subject import ComparedFiles, ComparedSets, ItemsetRelease, MaskedTable, are_sets
+from nominym.result import Result
+from nominym.table import Comparison
+
+_RISK, _LOSS = "share of records re-identified", "root mean square distance"
+_CHANGED = "share of values changed"
+_POSTERIOR, _ERROR = "largest probability of a row", "items flipped, relative to the items of a record"
+
+
+def sweep(
+    subject: Result | ComparedFiles | Release | ComparedSets,
+    values: Mapping[str, Iterable[float]],
+    *,
+    sets: Itemsets | None = None,
+    labels: Any = None,
+    progress: Progress = None,
+) -> pd.DataFrame:
+    """Mask data with other values of one option, all else as in a release, and measure risk and loss; owner only.
+
+    Nothing of the further releases is kept but the figures.
+
+    >>> import nominym as nym
+    >>> frame, taxonomies = nym.datasets.discharges(500, seed=1)
+    >>> res = nym.rank_swap(frame, {"diagnosis": taxonomies["diagnosis"]}, k=5)
+    >>> found = nym.report.sweep(res, {"k": [2, 10]})
+    >>> found["k"].tolist(), found["bound"].tolist(), found["current"].tolist()
+    ([2, 5, 10], [0.5, 0.2, 0.1], [False, True, False])
+
+    Parameters
+    ----------
+    subject
+        What a method returned, the files of a release beside their original, or a release of item sets.
+    values
+        The option and its values: ``{"k": [2, 5, 10]}``, ``{"alpha": [0.1, 0.5]}``, ``{"rate": …}``.
+    sets, labels
+        The original item sets, for a release that was read from a file; their labels, for a sweep of l.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each value, and one for the release itself: the option, ``risk`` with its interval ``low`` and
+        ``high``, ``bound``, ``loss`` and ``current``. For item sets, ``risk`` is the largest probability that a record
+        is a certain row, ``loss`` the error rate. ``figures.risk_utility`` draws it.
+    """
+    option, numbers = _asked(values)
+    if are_sets(subject):
+        release = ItemsetRelease.of(subject, sets, labels)
+        method = _method(release.release.method, option)
+        here = None if release.release.secret is None else _of_release(release.release, release.sets, progress)
+
+        def masked_again(other: Any) -> dict[str, Any]:
+            return _of_release(other.apply(release.sets, labels), release.sets)
+
+        words = {"risk": _POSTERIOR, "loss": _ERROR}
+    else:
+        table = MaskedTable.of(subject)
+        method = _method(table.method, option)
+        before = table.comparison
+        here = _of_table(before, method)
+        meanings = {name: change.before.meaning for name, change in before.changes.items()}
+        # Figures that nobody asks of the further releases.
+        method = replace(method, **{name: False for name in ("correlations", "moments") if name in method.options()})
+
+        def masked_again(other: Any) -> dict[str, Any]:
+            return _of_table(other.apply(before.before, meanings).secret.comparison, other)
+
+        distances = any(change.space.measured for change in before.changes.values())
+        words = {"risk": _RISK, "loss": _LOSS if distances else _CHANGED}
+    now = getattr(method, option)
+    rows = [] if here is None else [{option: now, **here, "current": True}]
+    others = [value for value in numbers if here is None or value != now]
+    with steps(progress, "sweep", len(others)) as report, warnings.catch_warnings():
+        # Nothing of these is released.
+        warnings.simplefilter("ignore", PrivacyWarning)
+        for done, value in enumerate(others):
+            report(done)
+            rows.append({option: value, **masked_again(replace(method, **{option: value})), "current": False})
+        report(len(others))
+    found = pd.DataFrame(rows).sort_values(option).reset_index(drop=True)
+    found.attrs |= words
+    return found
+
+
+def _of_table(comparison: Comparison, method: Method) -> dict[str, Any]:
+    found = risk.link(comparison)
+    low, high = found.interval or (found.share, found.share)
+    bound = math.nan if method.bound is None else method.bound
+    return {"risk": found.share, "low": low, "high": high, "bound": bound, "loss": measured.loss(comparison)}
+
+
+def _of_release(release: Any, sets: Itemsets, progress: Progress = None) -> dict[str, Any]:
+    worst = risk.worlds(release, sets, progress=progress).posterior["largest"]
+    errors = {"loss": release.error_rate(), "query_error": release.query_error()}
+    return {"risk": worst, "low": worst, "high": worst, "bound": release.method.bound, **errors}
+
+
+def _asked(values: object) -> tuple[str, list[Any]]:
+    if not isinstance(values, Mapping) or len(values) != 1:
+        raise ParameterError(
+            "give one option and its values, such as {'k': [2, 5, 10]}", parameter="sweep", value=values
+        )
+    ((name, numbers),) = values.items()
+    listed = list(numbers) if isinstance(numbers, Iterable) and not isinstance(numbers, str | bytes) else []
+    if not listed or not all(isinstance(value, Real) and not isinstance(value, bool) for value in listed):
+        raise ParameterError(f"{name!r} needs a list of numbers, not {numbers!r}", parameter="sweep", value=values)
+    return str(name), sorted(set(listed))
+
+
+def _method(method: Any, option: str) -> Any:
+    """Return the method to mask with again, if the option is a number that it has."""
+    if method is None:
+        raise ParameterError("the method is not recorded, so nothing can be masked again", parameter="sweep")
+    known = [
+        name
+        for name, declared in method.options().items()
+        if declared.kind in (int, float) and getattr(method, name) is not None
+    ]
+    if option not in known:
+        raise ParameterError(f"{option!r} is no number that {method!r} has; there are {', '.join(known) or 'none'}",
+                             parameter="sweep")  # fmt: skip
+    return method

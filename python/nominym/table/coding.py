@@ -1,0 +1,364 @@
+"""Columns of any library as numbers: every distinct value once, and a code for each record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pandas.api.types import infer_dtype, is_hashable
+
+from nominym._core import counts as count_codes
+from nominym.error import Advice, DataError, MissingValueError, NominymError, ParameterError
+from nominym.meaning import Kind
+from nominym.values import is_missing, is_polars, is_sequence, to_list
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MISSING = np.uint32(2**32 - 1)
+"""The code of a missing value."""
+
+Missing = Literal["keep", "error"]
+"""What ``missing=`` takes: leave values missing, or refuse them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column as numbers: ``categories[codes[i]]`` is the value of record ``i``.
+
+    Categories are numbered by their names, never by who comes first: what a method does with equal distances must not
+    depend on the order of the rows.
+
+    >>> column = code(["flu", "coma", None, "flu"])
+    >>> column.codes.tolist()[:2], column.categories, column.counts.tolist(), column.missing
+    ([1, 0], ('coma', 'flu'), [1, 2], 1)
+    """
+
+    codes: NDArray[np.uint32]
+    categories: tuple[Any, ...]
+    name: str | None = None
+    kind: Kind = "text"
+    """What the values are."""
+    order: tuple[Any, ...] | None = None
+    """All values from lowest to highest, where the column itself lists them so (ordered categoricals)."""
+
+    @cached_property
+    def counts(self) -> NDArray[np.uint64]:
+        """Records of each category."""
+        return count_codes(self.codes, len(self.categories))
+
+    @cached_property
+    def missing(self) -> int:
+        """Records without a value."""
+        return len(self.codes) - int(self.counts.sum())
+
+    def __len__(self) -> int:
+        """Count the records."""
+        return len(self.codes)
+
+    def with_codes(self, codes: NDArray[np.uint32]) -> Column:
+        """Return a column over the same categories."""
+        return Column(codes, self.categories, self.name, self.kind, self.order)
+
+    def arranged(self, order: Sequence[int]) -> Column:
+        """Number the categories anew: ``order`` lists the present numbers of all that occur.
+
+        >>> code(["flu", "coma", "flu"]).arranged([1, 0]).codes.tolist()
+        [0, 1, 0]
+        """
+        listed = list(order)
+        if listed == list(range(len(self.categories))):
+            return self
+        number = np.full(len(self.categories) + 1, MISSING, dtype=np.uint32)
+        number[listed] = np.arange(len(listed), dtype=np.uint32)
+        codes = number.take(self.codes, mode="clip")  # what is missing is beyond the end
+        return Column(codes, tuple(self.categories[i] for i in listed), self.name, self.kind, self.order)
+
+    def occurring(self) -> Column:
+        """Return the column without the categories that no record has."""
+        return self.arranged(np.flatnonzero(self.counts).tolist())
+
+    def dense(self) -> tuple[NDArray[np.uint32], int]:
+        """Return codes in which a missing value is one category more, and the number of categories."""
+        d = len(self.categories)
+        return np.minimum(self.codes, np.uint32(d)), d + bool(self.missing)
+
+    def first_rows(self) -> NDArray[np.int64]:
+        """Return for each category a record that has it."""
+        rows = np.zeros(len(self.categories) + 1, dtype=np.int64)
+        rows[np.minimum(self.codes, np.uint32(len(self.categories)))[::-1]] = np.arange(len(self.codes))[::-1]
+        return rows[:-1]
+
+    def check_missing(self, missing: Missing) -> None:
+        """Refuse missing values, if the caller wants that."""
+        if missing == "error" and self.missing:
+            first = int(np.flatnonzero(self.codes == MISSING)[0])
+            what = f"{self.missing:,} of {len(self):,} values are missing, the first in row {first}"
+            remedy = Advice("fill or drop them, or give {} to leave them as they are", missing="keep")
+            if self.name is None:
+                raise MissingValueError(f"values: {what}", remedy=remedy)
+            raise MissingValueError(what, column=self.name, remedy=remedy)
+
+
+def check_policy(missing: object) -> None:
+    """Refuse what is no policy for missing values."""
+    if not isinstance(missing, str) or missing not in ("keep", "error"):
+        raise ParameterError("give 'keep' or 'error'", parameter="missing", value=missing)
+
+
+def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Column:
+    """Code a column of any library, or a plain sequence, whatever its values are."""
+    check_policy(missing)
+    if name is None and isinstance(values, pd.Series) and values.name is not None:
+        name = str(values.name)
+    if not is_sequence(values) or (isinstance(values, np.ndarray) and values.ndim != 1):
+        what = f"array of shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+        where = "values" if name is None else f"column {name!r}"
+        raise DataError(f"{where}: a column of values is needed, not {what}")
+    with or_data_error(name, f"{'' if name is not None else 'values: '}{type_of(values)} cannot be read"):
+        codes, categories, kind = _encode(values)
+        texts = [str(value) for value in categories]
+        column = Column(codes, tuple(categories), name, kind, _own_order(values))
+    # Ties of equal text keep their order, so that 5 and "5" are numbered alike in every run.
+    column = column.arranged(sorted(np.flatnonzero(column.counts).tolist(), key=texts.__getitem__))
+    column.check_missing(missing)
+    return column
+
+
+def complete(columns: Mapping[Any, Column]) -> list[Column]:
+    """Keep the records in which no column has a missing value, and of the categories those that still occur.
+
+    >>> columns = {"x": code(["a", "b", "a"]), "y": code(["c", None, "d"])}
+    >>> [column.codes.tolist() for column in complete(columns)]
+    [[0, 0], [0, 1]]
+    """
+    check_lengths({name: len(column) for name, column in columns.items()})
+    found = list(columns.values())
+    if not any(column.missing for column in found):
+        return found
+    rows = np.logical_and.reduce([column.codes != MISSING for column in found])
+    if not rows.any():
+        raise DataError(f"no record has a value in all of {', '.join(map(repr, columns))}")
+    return [column.with_codes(column.codes[rows]).occurring() for column in found]
+
+
+def check_lengths(lengths: Mapping[Any, int]) -> None:
+    """Refuse columns of different lengths."""
+    if len(set(lengths.values())) > 1:
+        sizes = ", ".join(f"{name!r} has {length:,}" for name, length in lengths.items())
+        raise DataError(f"columns of one table have the same number of records: {sizes}")
+
+
+@contextmanager
+def or_data_error(column: Any, message: str) -> Iterator[None]:
+    """Turn whatever the library of a column, or an object in it, raises into an error of ours."""
+    try:
+        yield
+    except (NominymError, MemoryError):
+        raise
+    except Exception as reason:
+        remedy = "turn the column into text first"
+        raise DataError(f"{message} ({reason})", column=column, remedy=remedy) from reason
+
+
+def type_of(values: Any) -> str:
+    """Name the type of a column, for messages."""
+    return str(getattr(values, "dtype", getattr(values, "type", type(values).__name__)))
+
+
+def _own_order(values: Any) -> tuple[Any, ...] | None:
+    kind: Any = getattr(values, "dtype", None)
+    if isinstance(kind, pd.CategoricalDtype):
+        return tuple(kind.categories) if kind.ordered else None
+    if type(kind).__name__ == "Enum" and is_polars(values, "Series"):
+        return tuple(kind.categories)
+    kind = kind.pyarrow_dtype if isinstance(kind, pd.ArrowDtype) else getattr(values, "type", None)
+    if isinstance(kind, pa.DictionaryType) and kind.ordered:
+        values = pa.array(values) if isinstance(values, pd.Series) else values
+        listed = [python_values(chunk.dictionary) for chunk in getattr(values, "chunks", [values])]
+        if listed and all(part == listed[0] for part in listed):
+            return tuple(value for value in listed[0] if not is_missing(value))
+    return None
+
+
+# ---- encoding
+
+_COLUMNS = (pd.Series, pd.Index, pd.api.extensions.ExtensionArray, np.ndarray, pa.Array, pa.ChunkedArray)
+_SLICE = 1 << 20
+_Encoded = tuple["NDArray[np.uint32]", list[Any], Kind]
+
+
+def _encode(values: Any) -> _Encoded:
+    """Return codes, the distinct values that they point into, and what these are."""
+    if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+        held: Any = values.array if isinstance(values, pd.Series) else values
+        codes, categories, kind = _encode(held.categories)
+        return np.append(codes, MISSING)[held.codes], categories, kind  # −1, missing, is the last
+    if not isinstance(values, _COLUMNS) and not is_polars(values, "Series"):
+        values = np.fromiter(values, dtype=object)
+    try:
+        array = _to_arrow(values)
+        encoded = None if array is None else _encode_arrow(array)
+    # Arrow raises what its Python layer raises: texts that are no Unicode, numbers beyond 64 bits, mixtures.
+    except (pa.ArrowException, OverflowError, NotImplementedError, TypeError, ValueError):
+        encoded = None
+    return _encode_objects(to_list(values)) if encoded is None else encoded
+
+
+def _to_arrow(values: Any) -> Any:
+    """Bring a column into Arrow without a Python loop where nothing gets lost on the way; None where something does."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    kind = getattr(values, "dtype", None)
+    if is_polars(values, "Series"):
+        # Objects would come as the bytes of pointers, wide numbers and some names not at all.
+        odd = values.dtype.is_nested() or str(kind) in ("Object", "Int128", "UInt128")
+        return None if odd else values.alias("").to_arrow()
+    if isinstance(kind, pd.SparseDtype) or str(kind) == "object":
+        values = np.asarray(values)
+    if str(kind) == "object" and not _is_of_one_type(values):
+        return None
+    if len(values) > _SLICE and kind is not None and kind.kind in "OU":
+        # Slice by slice, so that Ctrl-C is heard in between; an empty slice may have a type of its own.
+        parts = [pa.array(values[i : i + _SLICE], from_pandas=True) for i in range(0, len(values), _SLICE)]
+        parts = [part for piece in parts for part in getattr(piece, "chunks", [piece])]
+        array = pa.chunked_array(parts) if len({part.type for part in parts}) == 1 else None
+    else:
+        array = pa.array(values, from_pandas=True)
+    if isinstance(kind, pd.ArrowDtype) or array is None or not isinstance(array.type, pa.BaseExtensionType):
+        return array
+    return None  # periods and intervals are more than what they are stored as
+
+
+def _is_of_one_type(values: NDArray[np.object_]) -> bool:
+    """Tell whether Arrow can be given objects.
+
+    It makes one type of dates and times, of texts and bytes, of 1 and 1.0, ends at microseconds, and some mixtures of
+    numpy's scalars end the process.
+    """
+    if infer_dtype(values, skipna=True) in ("string", "empty"):
+        return True
+    types = set(map(type, values)) - _GAPS
+    return len(types) == 1 and types <= _FAITHFUL
+
+
+_NESTED = (tuple, frozenset, pa.Array, pa.ChunkedArray, pa.Scalar)
+_GAPS = {type(None), type(pd.NA), type(pd.NaT)}
+_FAITHFUL = {int, float, bool, bytes, date, np.int64, np.int32, np.float64, np.bool_}
+
+
+def _encode_arrow(array: Any) -> _Encoded | None:
+    kind = array.type
+    if isinstance(kind, pa.BaseExtensionType):
+        stored = _encode(_each(array, lambda part: part.storage, kind.storage_type))
+        listed = kind.wrap_array(pa.array(stored[1], kind.storage_type))
+        return stored[0], python_values(listed), stored[2]
+    if pa.types.is_dictionary(kind):
+        return _encode_dictionaries(getattr(array, "chunks", [array]), kind.value_type)
+    array = plain(array)
+    kind = array.type
+    if pa.types.is_nested(kind):
+        return None
+    if pa.types.is_null(kind):
+        array = array.cast(pa.string())
+    if pa.types.is_floating(kind):
+        array = pc.if_else(pc.is_nan(array), None, array)
+    array = array.dictionary_encode()
+    if isinstance(array, pa.ChunkedArray):
+        # Only now, as codes: the texts together may be longer than one Arrow array can be.
+        array = array.unify_dictionaries().combine_chunks()
+    categories = python_values(array.dictionary)
+    return _indices(array), categories, "whole" if categories and type(categories[0]) is int else _kind(kind)
+
+
+def _encode_dictionaries(parts: Sequence[Any], kind: Any) -> _Encoded:
+    """Code dictionaries instead of records: they may repeat values, hold nulls, and differ from part to part."""
+    of_index, categories, holds = _encode(pa.chunked_array([part.dictionary for part in parts], kind))
+    if len(parts) == 1 and len(categories) == len(of_index):
+        return _indices(parts[0]), categories, holds
+    codes, start = np.empty(sum(map(len, parts)), dtype=np.uint32), 0
+    ends = np.cumsum([0, *(len(part.dictionary) for part in parts)])
+    for part, first, last in zip(parts, ends[:-1], ends[1:], strict=True):
+        np.append(of_index[first:last], MISSING).take(_indices(part), mode="clip", out=codes[start : start + len(part)])
+        start += len(part)
+    return codes, categories, holds
+
+
+def _indices(array: Any) -> NDArray[np.uint32]:
+    """Return the places of the values in a dictionary."""
+    return array.indices.cast(pa.uint32()).fill_null(int(MISSING)).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _each(array: Any, change: Callable[[Any], Any], kind: Any) -> Any:
+    """Change an Arrow array, or the chunks of one."""
+    if isinstance(array, pa.ChunkedArray):
+        return pa.chunked_array([change(chunk) for chunk in array.chunks], kind)
+    return change(array)
+
+
+def plain(array: Any) -> Any:
+    """Return an Arrow array in a layout that all of Arrow's functions know: no views, no runs."""
+    kind = array.type
+    if pa.types.is_string_view(kind):
+        return array.cast(pa.large_string())
+    if pa.types.is_binary_view(kind):
+        return array.cast(pa.large_binary())
+    return pc.run_end_decode(array) if pa.types.is_run_end_encoded(kind) else array
+
+
+def python_values(array: Any) -> list[Any]:
+    """Return the values of an Arrow array as Python objects; times that Python has no object for as numbers."""
+    try:
+        return list(array.to_pylist())
+    except (OverflowError, ValueError):
+        return list(array.view(f"int{array.type.bit_width}").to_pylist())
+
+
+def _kind(kind: Any) -> Kind:
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "number"
+    if pa.types.is_integer(kind):
+        return "whole"
+    if pa.types.is_boolean(kind):
+        return "truth"
+    return "time" if pa.types.is_temporal(kind) else "text" if pa.types.is_string(kind) or (
+        pa.types.is_large_string(kind)) else "mixed"  # fmt: skip
+
+
+def _encode_objects(values: list[Any]) -> _Encoded:
+    """Code objects: told apart by type, text and equality, and kept as they are."""
+    found: dict[tuple[Any, ...], tuple[int, Any]] = {}
+    codes = np.full(len(values), MISSING, dtype=np.uint32)
+    for row, value in enumerate(values):
+        if not is_missing(value):
+            # 5 and "5" mean the same, but are not the same value; nor are equal times of two zones.
+            key = (type(value), repr(value), value if is_hashable(value) else None)
+            codes[row] = found.setdefault(key, (len(found), value))[0]
+    categories = [value for _, value in found.values()]
+    return codes, categories, _kind_of(categories)
+
+
+def _kind_of(categories: Sequence[Any]) -> Kind:
+    types = {type(value) for value in categories}
+
+    def only(*of: type) -> bool:
+        return bool(types) and all(issubclass(kind, of) for kind in types)
+
+    if any(issubclass(kind, _NESTED) or kind.__hash__ is None for kind in types):
+        return "nested"
+    if any(issubclass(kind, float | complex | np.inexact | Decimal) for kind in types):
+        return "number"
+    if only(int, np.integer) and bool not in types:
+        return "whole"
+    if types == {date} or only(datetime) or only(time) or only(timedelta):
+        return "time"
+    return "text" if types <= {str} else "mixed"

@@ -1,0 +1,139 @@
+//! Tuples of categories as members of groups.
+
+use rand::RngExt;
+use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
+
+use super::costs::{Costs, cost_inside};
+use super::neighbourhood::{ACTIVE, Neighbourhood};
+use super::order::Order;
+use crate::control::Control;
+use crate::error::Result;
+use crate::groups::search::{HEAT, Kernel, Partition};
+use crate::rng::{Stream, Streams};
+use crate::tuples::Tuples;
+
+/// Members and groups in a neighbourhood, at least.
+const LEAST: (usize, usize) = (96, 5);
+
+/// Rounds of annealing in a neighbourhood before groups are mixed again.
+const ROUNDS: usize = 8;
+
+/// What a search works on.
+pub(super) struct TupleKernel<'a> {
+    pub(super) k: usize,
+    pub(super) tuples: &'a Tuples,
+    pub(super) costs: &'a Costs,
+    /// Weights of the attributes beside the costs' own.
+    pub(super) weights: Vec<f32>,
+    pub(super) streams: &'a Streams,
+    pub(super) control: &'a Control,
+}
+
+impl TupleKernel<'_> {
+    /// Whether groups of hardly more than `k` make neighbourhoods in which all members take part.
+    pub(super) fn nobody_rests(&self) -> bool {
+        LEAST.1 * (self.k + self.k / 8 + 1) <= ACTIVE
+    }
+
+    /// Sum of what the groups cost, for each attribute.
+    fn cost_by_attribute(&self, partition: &Partition) -> Vec<f64> {
+        let groups = partition.groups();
+        let of_attribute = |attribute| {
+            let code = |tuple: u32| self.tuples.codes(tuple as usize)[attribute];
+            cost_inside(&groups, code, |a, b| f64::from(self.costs.row(attribute, a)[b as usize]))
+        };
+        (0..self.costs.attributes()).map(of_attribute).collect()
+    }
+}
+
+/// Where a group stands in the order of a pass. Of groups at one place, those of identical members come first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    key: u64,
+    mixed: Option<u32>,
+    size: u32,
+    representative: u32,
+    group: u32,
+}
+
+impl Kernel for TupleKernel<'_> {
+    type Cost = f64;
+    type Scratch = ();
+
+    fn cost(&self, partition: &Partition) -> Result<f64> {
+        Ok(self.cost_by_attribute(partition).iter().sum())
+    }
+
+    fn heat(cost: f64, _annealing: u32) -> f64 {
+        HEAT * cost
+    }
+
+    /// Holds back attributes which the groups serve better than others. Many partitions cost nearly the same and differ in
+    /// who pays, so gentle weights do.
+    fn weigh(&mut self, partition: Option<&Partition>) {
+        let costs = partition.map_or_else(Vec::new, |partition| self.cost_by_attribute(partition));
+        let positive = costs.iter().filter(|&&cost| cost > 0.0).count().max(1);
+        let mean = costs.iter().sum::<f64>() / positive as f64;
+        let weight = |&cost: &f64| if cost > 0.0 { (cost / mean).sqrt() as f32 } else { 1.0 };
+        self.weights = costs.iter().map(weight).collect();
+        self.weights.resize(self.costs.attributes(), 1.0);
+    }
+
+    fn arrange(&self, groups: &[&[u32]], pass: u32) -> Result<(Vec<u32>, Vec<usize>)> {
+        let mut rng = self.streams.generator(Stream::GroupOrders, pass);
+        let order = Order::new(self.costs, &mut rng);
+        let place = |(group, &members): (u32, &&[u32])| {
+            let representative = members[rng.random_range(0..members.len())];
+            let mixed = members.iter().any(|&member| member != representative).then_some(group);
+            Place { key: 0, mixed, size: members.len() as u32, representative, group }
+        };
+        let mut places: Vec<Place> = (0..).zip(groups).map(place).collect();
+        places.par_iter_mut().for_each(|p| p.key = order.key(self.tuples.codes(p.representative as usize)));
+        places.par_sort_unstable();
+        self.control.check()?;
+        let mut counts = Vec::new();
+        let mut rest = &places[..];
+        while !rest.is_empty() {
+            let count = first_neighbourhood(rest);
+            counts.push(count);
+            rest = &rest[count..];
+        }
+        Ok((places.iter().map(|place| place.group).collect(), counts))
+    }
+
+    fn generator(&self, pass: u32, neighbourhood: usize, _of: usize) -> ChaCha20Rng {
+        self.streams.generator(Stream::GroupPass(pass), neighbourhood as u32)
+    }
+
+    fn search(
+        &self,
+        members: &mut [u32],
+        sizes: &mut [u32],
+        temperature: f64,
+        (): &mut (),
+        rng: &mut ChaCha20Rng,
+    ) -> Result<()> {
+        let mut neighbourhood = Neighbourhood::new(members, sizes, self, rng);
+        let temperature = temperature as f32;
+        if temperature > 0.0 {
+            neighbourhood.anneal(ROUNDS, temperature, rng);
+        } else {
+            neighbourhood.descend(self.control)?;
+        }
+        neighbourhood.write(members, sizes);
+        Ok(())
+    }
+}
+
+/// Number of groups in the first neighbourhood. The last one takes what would be too little for one more.
+fn first_neighbourhood(places: &[Place]) -> usize {
+    let mut total = 0;
+    for (count, place) in places.iter().enumerate() {
+        if count >= LEAST.1 && total >= LEAST.0 && places.len() - count >= LEAST.1 {
+            return count;
+        }
+        total += place.size as usize;
+    }
+    places.len()
+}

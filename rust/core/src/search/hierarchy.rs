@@ -1,0 +1,229 @@
+//! Categories in groups of groups, found from their distances alone, and how far a category is from a group.
+
+use std::collections::BinaryHeap;
+
+use rayon::prelude::*;
+
+use super::scale::{Distance, Space};
+
+/// Numbers that one table of bounds may have; more categories get coarser groups.
+const TABLE: usize = 1 << 24;
+/// Groups that are allowed in any case.
+const FEWEST: usize = 64;
+/// Centres around which a group's categories are gathered before it is halved.
+const CENTRES: usize = 16;
+/// Records, out of so many, that may lie farther from a category than its reach.
+const BEYOND: u64 = 10;
+
+/// A binary hierarchy of the categories of one attribute. Each group is a range of their order; group 0 is all of them.
+#[derive(Debug)]
+pub(crate) struct Hierarchy {
+    /// Place of each category in the order.
+    pub place: Vec<u32>,
+    order: Vec<u32>,
+    all: Vec<Group>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    start: u32,
+    end: u32,
+    /// The first of its two parts, which follow each other; 0 if it is not divided.
+    parts: u32,
+    /// How much its categories differ: what a search gains by dividing it.
+    width: Distance,
+}
+
+impl Hierarchy {
+    /// Groups of near categories.
+    pub fn by_distance(space: &Space) -> Self {
+        Self::new(space, &vec![0; space.len()])
+    }
+
+    /// Groups of categories that reach equally far, and of near ones among those.
+    ///
+    /// In a taxonomy most pairs meet at the root and are the farther apart the deeper they are: the far ends of any
+    /// category are the deep categories elsewhere. The reach tells depths apart without knowing the taxonomy.
+    pub fn by_reach(space: &Space) -> Self {
+        let all: u64 = space.counts.iter().sum();
+        let reach: Vec<Distance> = (0..space.len() as u32)
+            .into_par_iter()
+            .map(|category| {
+                let row = space.row(category).iter().copied();
+                let mut levels: Vec<(Distance, u64)> = row.zip(space.counts.iter().copied()).collect();
+                levels.sort_unstable();
+                let mut beyond = 0;
+                while let Some((level, records)) = levels.pop() {
+                    beyond += records;
+                    if beyond > all / BEYOND {
+                        return level;
+                    }
+                }
+                0
+            })
+            .collect();
+        Self::new(space, &reach)
+    }
+
+    fn new(space: &Space, reach: &[Distance]) -> Self {
+        let d = space.len();
+        let limit = FEWEST.max(TABLE / d.max(1));
+        let mut order: Vec<u32> = (0..d as u32).collect();
+        let mut groups = vec![Group { start: 0, end: d as u32, parts: 0, width: 0 }];
+        // Largest first, so that a limit leaves groups of about equal size undivided.
+        let mut open = BinaryHeap::from([(d, 0)]);
+        while let Some((size, index)) = open.pop() {
+            if size < 2 || groups.len() + 2 > limit {
+                continue;
+            }
+            let Group { start, end, .. } = groups[index];
+            let (first, width) = halve(&mut order[start as usize..end as usize], space, reach);
+            let parts = groups.len();
+            groups[index].parts = parts as u32;
+            groups[index].width = width;
+            let middle = start + first as u32;
+            groups.push(Group { start, end: middle, parts: 0, width: 0 });
+            groups.push(Group { start: middle, end, parts: 0, width: 0 });
+            open.push((first, parts));
+            open.push((size - first, parts + 1));
+        }
+        let mut place = vec![0; d];
+        for (i, &category) in (0u32..).zip(&order) {
+            place[category as usize] = i;
+        }
+        Self { place, order, all: groups }
+    }
+
+    /// Number of groups.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The smallest group inside `group` that holds the places `first` to `last`.
+    pub fn smallest(&self, mut group: u32, first: u32, last: u32) -> u32 {
+        while let Some(middle) = self.middle(group) {
+            if first < middle && last >= middle {
+                break;
+            }
+            group = self.all[group as usize].parts + u32::from(first >= middle);
+        }
+        group
+    }
+
+    /// The place at which a group is divided in two, if it is.
+    pub fn middle(&self, group: u32) -> Option<u32> {
+        let parts = self.all[group as usize].parts;
+        (parts > 0).then(|| self.all[parts as usize].end)
+    }
+
+    /// The categories of a group.
+    pub fn members(&self, group: u32) -> &[u32] {
+        let Group { start, end, .. } = self.all[group as usize];
+        &self.order[start as usize..end as usize]
+    }
+
+    /// How much the categories of a group differ.
+    pub fn width(&self, group: u32) -> Distance {
+        self.all[group as usize].width
+    }
+
+    /// What to `keep` for each category and group, category after category: `of` the distance to each member, `joined`.
+    pub fn table<T, U, F, J, K>(&self, space: &Space, of: F, join: J, keep: K) -> Vec<U>
+    where
+        T: Copy + Default + Send,
+        U: Copy + Default + Send,
+        F: Fn(Distance) -> T + Sync,
+        J: Fn(T, T) -> T + Sync,
+        K: Fn(T) -> U + Sync,
+    {
+        let mut table = vec![U::default(); space.len() * self.len()];
+        let room = || vec![T::default(); self.len()];
+        table.par_chunks_mut(self.len()).enumerate().for_each_init(room, |out, (category, kept)| {
+            let row = space.row(category as u32);
+            // Parts come after their whole.
+            for (index, group) in self.all.iter().enumerate().rev() {
+                out[index] = if group.parts > 0 {
+                    join(out[group.parts as usize], out[group.parts as usize + 1])
+                } else {
+                    let members = &self.order[group.start as usize..group.end as usize];
+                    let each = members.iter().map(|&c| of(row[c as usize]));
+                    each.reduce(&join).unwrap_or_default()
+                };
+                kept[index] = keep(out[index]);
+            }
+        });
+        table
+    }
+}
+
+/// Puts the categories of a group into two parts; the size of the first, and how much the group's categories differ.
+fn halve(categories: &mut [u32], space: &Space, reach: &[Distance]) -> (usize, Distance) {
+    let reach_of = |&c: &u32| reach[c as usize];
+    let (low, high) = categories.iter().map(reach_of).fold((Distance::MAX, 0), |(a, b), x| (a.min(x), b.max(x)));
+    if low < high {
+        categories.sort_unstable_by_key(|c| (std::cmp::Reverse(reach_of(c)), *c));
+        let levels = categories.chunk_by(|a, b| reach_of(a) == reach_of(b)).map(<[u32]>::len);
+        let largest = space.row(categories[0]).iter().copied().max().unwrap_or(0);
+        return (nearest_to_half(levels, categories.len()), largest + (high - low));
+    }
+    let (clusters, width) = clusters(categories, space);
+    let mut sizes = [0; CENTRES];
+    for &cluster in &clusters {
+        sizes[cluster as usize] += 1;
+    }
+    let mut by_size: Vec<usize> = (0..CENTRES).collect();
+    by_size.sort_by_key(|&cluster| std::cmp::Reverse(sizes[cluster]));
+    // Whole clusters, large ones first, each to the side that is smaller so far.
+    let mut side = [false; CENTRES];
+    let mut filled = [0, 0];
+    for cluster in by_size {
+        let right = filled[1] < filled[0];
+        side[cluster] = right;
+        filled[usize::from(right)] += sizes[cluster];
+    }
+    let mut keyed: Vec<(bool, u32)> =
+        clusters.iter().map(|&c| side[c as usize]).zip(categories.iter().copied()).collect();
+    keyed.sort_unstable();
+    for (category, (_, sorted)) in categories.iter_mut().zip(keyed) {
+        *category = sorted;
+    }
+    if filled[1] == 0 { (categories.len() / 2, width) } else { (filled[0], width) }
+}
+
+/// The number of categories in the first levels that comes nearest to a half, levels being left whole.
+fn nearest_to_half(levels: impl Iterator<Item = usize>, all: usize) -> usize {
+    let ends = levels.scan(0, |end, size| {
+        *end += size;
+        Some(*end)
+    });
+    ends.filter(|&end| end < all).min_by_key(|&end| (2 * end).abs_diff(all)).unwrap_or(all / 2)
+}
+
+/// Gathers categories around centres that are far from each other; the centre of each, and the distance of the first two.
+fn clusters(categories: &[u32], space: &Space) -> (Vec<u8>, Distance) {
+    let farthest = |distance: &dyn Fn(usize) -> Distance| {
+        let best = (0..categories.len()).max_by_key(|&i| distance(i));
+        best.unwrap_or(0)
+    };
+    let from_any = space.row(categories[0]);
+    let mut centre = categories[farthest(&|i| from_any[categories[i] as usize])];
+    let mut nearest = vec![Distance::MAX; categories.len()];
+    let mut clusters = vec![0; categories.len()];
+    let mut width = 0;
+    for index in 0..CENTRES {
+        let row = space.row(centre);
+        for ((near, cluster), &c) in nearest.iter_mut().zip(&mut clusters).zip(categories) {
+            if row[c as usize] < *near {
+                (*near, *cluster) = (row[c as usize], index as u8);
+            }
+        }
+        let next = farthest(&|i| nearest[i]);
+        width = width.max(nearest[next]);
+        // Categories that are much nearer than the first two belong to their clusters.
+        if nearest[next] * 2 <= width {
+            break;
+        }
+        centre = categories[next];
+    }
+    (clusters, width)
+}

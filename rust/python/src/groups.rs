@@ -1,0 +1,83 @@
+//! Disjoint groups of near records, and what is done inside them.
+
+use nominym_core::groups::attributes::{expected_cost, long_effort, partition, usual_effort};
+use nominym_core::lists::Lists;
+use nominym_core::rng::Streams;
+use nominym_core::swap::permute::permute;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use crate::control::run;
+use crate::swap::attributes;
+
+type Column<'py> = Bound<'py, PyArray1<u32>>;
+type Numbers<'py> = PyReadonlyArray1<'py, u32>;
+
+/// Groups of at least `k` near records: the group of each record, and the records group after group.
+#[pyfunction]
+#[pyo3(signature = (codes, distances, k, anneal, seed, progress=None))]
+pub fn group_records<'py>(
+    py: Python<'py>,
+    codes: Vec<Numbers<'py>>,
+    distances: Vec<PyReadonlyArray2<'py, f64>>,
+    k: usize,
+    anneal: bool,
+    seed: Option<u64>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Column<'py>, Column<'py>)> {
+    let attributes = attributes(&codes, &distances, std::iter::repeat(None))?;
+    let records = attributes.first().map_or(0, |a| a.codes.len());
+    let effort = if anneal { long_effort(records) } else { usual_effort(records) };
+    let groups = run(py, progress, |control| partition(&attributes, k, effort, &Streams::new(seed)?, control))?;
+    Ok((numbered(&groups).into_pyarray(py), groups.into_items().into_pyarray(py)))
+}
+
+/// Permutes codes inside groups: each column on its own, or whole tuples. With `order`, a seed meets the records of a group
+/// in that order, else in ascending order; all permutations are as likely either way.
+#[pyfunction]
+#[pyo3(signature = (codes, group_of, joint, seed, progress=None, order=None))]
+pub fn permute_groups<'py>(
+    py: Python<'py>,
+    codes: Vec<Numbers<'py>>,
+    group_of: Numbers<'py>,
+    joint: bool,
+    seed: Option<u64>,
+    progress: Option<&Bound<'py, PyAny>>,
+    order: Option<Numbers<'py>>,
+) -> PyResult<Vec<Column<'py>>> {
+    let columns = codes.iter().map(|codes| Ok(codes.as_slice()?)).collect::<PyResult<Vec<_>>>()?;
+    let (group_of, order) = (group_of.as_slice()?, order.as_ref().map(|order| order.as_slice()).transpose()?);
+    let permuted = run(py, progress, |control| {
+        permute(&Lists::by_group(group_of, order)?, &columns, joint, &Streams::new(seed)?, control)
+    })?;
+    Ok(permuted.into_iter().map(|codes| codes.into_pyarray(py)).collect())
+}
+
+/// Expected squared distance between the values of a record before and after a permutation inside its group: the mean over
+/// all records.
+#[pyfunction]
+#[pyo3(signature = (codes, distances, group_of, progress=None))]
+pub fn expected_squares<'py>(
+    py: Python<'py>,
+    codes: Numbers<'py>,
+    distances: PyReadonlyArray2<'py, f64>,
+    group_of: Numbers<'py>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<f64> {
+    let (codes, distances) = ([codes], [distances]);
+    let attributes = attributes(&codes, &distances, std::iter::repeat(None))?;
+    let group_of = group_of.as_slice()?;
+    let sums = run(py, progress, |control| expected_cost(&Lists::by_group(group_of, None)?, &attributes, control))?;
+    Ok(sums[0])
+}
+
+/// The group of each record.
+pub fn numbered(groups: &Lists) -> Vec<u32> {
+    let mut group_of = vec![0; groups.total()];
+    for (number, group) in (0..).zip(groups.iter()) {
+        for &record in group {
+            group_of[record as usize] = number;
+        }
+    }
+    group_of
+}

@@ -1,0 +1,102 @@
+"""Options: those of a command are what its method declares and what files and columns need, and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nominym as nym
+from commands import Run
+from nominym.cli import options
+from nominym.release import METHODS
+
+FILES = {"input", "out", "seed", "key", "overwrite", "config"}
+TABLES = FILES | {"quasi", "keep", "identifier", "format", "virtual_root", "keep_order", "delimiter", "encoding", "na"}
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    found: argparse.ArgumentParser = options.parser(command.split())
+    for name in command.split():
+        subs = next(each for each in found._actions if isinstance(each, argparse._SubParsersAction))
+        found = subs.choices[name]
+    return found
+
+
+def actions(command: str) -> dict[str, argparse.Action]:
+    return {each.dest: each for each in parser_of(command)._actions if each.dest != "help"}
+
+
+@pytest.mark.parametrize("command", METHODS)
+def test_options_of_a_command_are_the_declared_ones(command: str) -> None:
+    method, found = METHODS[command], actions(command)
+    declared = method.options()
+    others = (FILES | {"label", "column"}) if command == "recode" else TABLES
+    assert set(found) == set(declared) | others
+    assert not set(declared) & others
+    for name, option in declared.items():
+        action = found[name]
+        assert action.option_strings[0] == f"--{name.replace('_', '-')}"
+        assert option.help in str(action.help).replace("%%", "%")
+        assert all(choice in str(action.help) for choice in option.choices)
+        # Nothing is decided here: what was not given is left to the method.
+        assert action.default is None
+        if option.kind is bool:
+            switches = isinstance(action, argparse.BooleanOptionalAction)
+            assert switches == (method.default(name) is True)
+            assert (f"--no-{name}" in action.option_strings) == switches
+        elif option.kind is list:
+            assert isinstance(action, argparse._AppendAction)
+        else:
+            assert action.type is option.kind
+
+
+@pytest.mark.parametrize("command", METHODS)
+def test_every_option_can_stand_in_a_file(command: str, tmp_path: Path) -> None:
+    written = {int: "3", float: "0.5", str: '"x"', bool: "true", list: '["x"]'}
+    lines = [f"{name} = {written[option.kind]}" for name, option in METHODS[command].options().items()]
+    path = tmp_path / "release.toml"
+    path.write_text("\n".join(["[method]", f'command = "{command}"', "seed = 1", *lines]))
+    asked = options.Request(options.parse([command, "--config", str(path)]))
+    assert asked.values["seed"] == 1
+    for name in METHODS[command].options():
+        assert asked.in_file(f"method.{name}") is not None
+
+
+@pytest.mark.parametrize("command", options.COMMANDS)
+def test_commands_are_complete(command: str) -> None:
+    found = actions(command)
+    wanted = {options.SHARED[name].name for name in options.COMMANDS[command].options}
+    assert wanted <= set(found)
+    assert callable(parser_of(command)._defaults["run"])
+    # One name, one meaning: nothing is declared that no command has.
+    everything = {name for each in options.COMMANDS.values() for name in each.options}
+    assert everything == set(options.SHARED)
+
+
+def test_abbreviations_are_refused(run: Run) -> None:
+    assert run("swap", "visits.csv", "--quas", "diagnosis=illness.csv").code == 2
+    done = run()
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("usage: nominym")
+
+
+@pytest.mark.parametrize("argument", ["--help", "--version"])
+def test_nothing_heavy_is_imported_before_a_command_runs(argument: str) -> None:
+    program = f"""
+import sys, types
+# What the package itself imports is not the matter here.
+package = types.ModuleType("nominym")
+package.__path__ = [{str(Path(nym.__file__).parent)!r}]
+sys.modules["nominym"] = package
+from nominym.cli import main
+try:
+    main([{argument!r}])
+except SystemExit as ended:
+    assert ended.code in (0, None), ended.code
+assert not {{"numpy", "pandas", "pyarrow", "plotly"}} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)

@@ -1,0 +1,78 @@
+"""A table is coded once: masking, summary, attacks, distortion, correlations, sweep and report use the same codes."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import commands
+import nominym as nym
+from nominym.table import coding
+
+
+@pytest.fixture
+def codings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count how often a column is coded."""
+    counted: Counter[str] = Counter()
+    code = coding.code
+
+    def counting(*given: object, **more: object) -> coding.Column:
+        counted["all"] += 1
+        return code(*given, **more)
+
+    for module in [each for name, each in sys.modules.items() if name.startswith("nominym")]:
+        if getattr(module, "code", None) is code:
+            monkeypatch.setattr(module, "code", counting)
+    return counted
+
+
+@pytest.mark.parametrize(
+    "method",
+    [nym.RankSwap(k=5), nym.RankSwap(k=5, method="records"), nym.Noise(alpha=0.3)],
+    ids=lambda method: method.command,
+)
+def test_from_frame_to_report(method: nym.RankSwap, codings: Counter[str], tmp_path: Path) -> None:
+    frame, taxonomies = nym.datasets.discharges(300, seed=1)
+    masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
+    codings.clear()
+    res = method.apply(frame, masked, seed=1)
+    assert res.secret.summary["attributes"]["diagnosis"]["rmse"] > 0
+    res.linkage()
+    nym.risk.links(res.secret.comparison, k=5)
+    nym.distortion.compare(res.secret.comparison, ["diagnosis", "sex"])
+    for edition in ("publication", "owner"):
+        res.report(tmp_path / f"{edition}.html", edition=edition)
+    # The release shares the codes of the original, so that only the original is coded.
+    assert codings["all"] <= frame.shape[1]
+
+
+def test_a_sweep_codes_nothing(codings: Counter[str], tmp_path: Path) -> None:
+    frame, taxonomies = nym.datasets.discharges(300, seed=1)
+    res = nym.rank_swap(frame, {"diagnosis": taxonomies["diagnosis"]}, k=5, seed=1)
+    codings.clear()
+    nym.report.sweep(res, {"k": [2, 10, 20]})
+    assert codings["all"] <= frame.shape[1] - 1
+
+
+def test_from_file_to_report(codings: Counter[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nominym.cli import main
+
+    def run(*line: str) -> None:
+        with pytest.raises(SystemExit) as ended:
+            main(list(line))
+        assert not ended.value.code
+
+    monkeypatch.chdir(tmp_path)
+    Path("visits.csv").write_text(commands.visits(200))
+    Path("illness.csv").write_text(commands.TAXONOMY)
+    columns = 3  # the name is dropped before anything is coded
+    run("swap", "visits.csv", "-o", "release.csv", *commands.ROLES, "--k", "5", "--key", "key.parquet")
+    assert codings["all"] <= columns
+    both = ("visits.csv", "release.csv", "--quasi", "diagnosis=illness.csv", "--key", "key.parquet")
+    for command in (("audit",), ("measure",), ("report", "--edition", "owner", "-o", "report.html")):
+        codings.clear()
+        run(command[0], *both, *command[1:])
+        assert codings["all"] <= 2 * columns, command
