@@ -12,9 +12,9 @@ from nominym.control import set_threads
 from nominym.error import NominymError, PrivacyWarning
 from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, recode, tour_length
 from nominym.meaning import CONTENTS, MEASURES, DistanceMatrix, Equality, Measure, Order, Taxonomy, read_taxonomy
+from nominym.method import Result
 from nominym.noise import Noise, NoiseModel, add_noise
 from nominym.release import publish
-from nominym.result import Result
 from nominym.swap import DataSwap, RankSwap, data_swap, rank_swap
 
 __all__ = [

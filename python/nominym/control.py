@@ -1,8 +1,9 @@
-"""Watching and stopping long calls.
+"""Watching, stopping, seeding and sizing long calls.
 
 Every long call takes ``progress=``: ``None`` for silence, ``True`` for a bar on standard error, or a callable that is
 given the units done and the units in all, a few times a second. A callable that raises stops the call, and so does
-Ctrl-C.
+Ctrl-C. A ``seed=`` is for studies, so that a result can be had again; without one, randomness comes from the operating
+system. What would not fit into memory is refused before anything is allocated.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from numbers import Integral
+from pathlib import Path
 from typing import TypeAlias
 
 from nominym import _core
-from nominym.error import ParameterError
+from nominym.error import ParameterError, SizeError
 
 Progress: TypeAlias = bool | Callable[[int, int], object] | None
 """What ``progress=`` takes."""
@@ -28,7 +31,9 @@ def set_threads(threads: int | None) -> None:
     >>> set_threads(None)
     """
     if threads is not None and not 1 <= threads <= 1024:
-        raise ParameterError("give a number from 1 to 1024, or None for one per core", parameter="threads", value=threads)
+        raise ParameterError(
+            "give a number from 1 to 1024, or None for one per core", parameter="threads", value=threads
+        )
     _core.set_threads(threads or 0)
 
 
@@ -63,3 +68,52 @@ def _draw(label: str, done: int, total: int) -> None:
     bar = "█" * round(share * _WIDTH)
     sys.stderr.write(f"\r{label} {bar:·<{_WIDTH}} {share:4.0%}")
     sys.stderr.flush()
+
+
+# ---- seeds
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what is no seed.
+
+    >>> check_seed(-1)
+    Traceback (most recent call last):
+    nominym.error.ParameterError: seed=-1: give a whole number from 0 to 2^64 − 1, or None
+    """
+    if seed is not None and not (is_whole(seed) and 0 <= int(seed) < 2**64):  # type: ignore[call-overload]
+        raise ParameterError("give a whole number from 0 to 2^64 − 1, or None", parameter="seed", value=seed)
+
+
+def is_whole(value: object) -> bool:
+    """Tell whether something is a whole number, of Python or numpy; True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+# ---- memory
+
+
+def free_memory() -> int | None:
+    """Tell how many bytes of memory can be had without swapping, or None where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        sizes = {name: int(size.split()[0]) * 1024 for name, _, size in (line.partition(":") for line in lines)}
+        return sizes["MemAvailable"]
+    except (OSError, KeyError, ValueError, IndexError):
+        return None
+
+
+def require(size: int, what: str, remedy: str) -> None:
+    """Refuse work that needs more bytes than there are free.
+
+    >>> require(2**60, "a table", "draw fewer records")
+    Traceback (most recent call last):
+    nominym.error.SizeError: a table needs 1,073,741,824.0 GiB, ... GiB are free; draw fewer records
+    """
+    free = free_memory()
+    if free is not None and size > free:
+        raise SizeError(f"{what} needs {size / 2**30:,.1f} GiB, {free / 2**30:,.1f} GiB are free; {remedy}")
+
+
+def require_matrix(size: int, itemsize: int, remedy: str) -> None:
+    """Refuse a square matrix that does not fit."""
+    require(size * size * itemsize, f"a matrix of {size:,} × {size:,} distances", remedy)

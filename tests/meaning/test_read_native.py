@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nominym.atomic import write_atomic
 from nominym.error import FormatError
+from nominym.files import write_atomic
 from nominym.meaning.concepts import Concepts
 from nominym.meaning.read import read_concepts
 from nominym.meaning.read.native import read_json, read_parquet, write_json, write_parquet

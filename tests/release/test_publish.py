@@ -19,8 +19,8 @@ import pytest
 
 import nominym as nym
 from commands import Run
-from nominym.atomic import Draft, write_atomic
 from nominym.error import DataError, FormatError, ParameterError, UnknownColumnError
+from nominym.files import Draft, write_atomic
 from nominym.release import MeaningFile, files, pipeline
 from nominym.release.delimited import Watched
 

@@ -359,12 +359,12 @@ def test_progress_and_memory(table, monkeypatch) -> None:
     told = []
     nym.data_swap(table, "a", progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (22, 22)
-    monkeypatch.setattr("nominym.memory.free_memory", lambda: 100)
+    monkeypatch.setattr("nominym.control.free_memory", lambda: 100)
     with pytest.raises(
         error.SizeError, match=r"counting what differs in 2 keys needs .* give fewer columns to unequal"
     ):
         nym.data_swap(table, "a", unequal=["sex", "married"])
     # What there is to count are tuples, not records.
-    monkeypatch.setattr("nominym.memory.free_memory", lambda: 1_000_000)
+    monkeypatch.setattr("nominym.control.free_memory", lambda: 1_000_000)
     frame = {name: ["x", "y"] * 2_000 for name in "abcdefgh"}
     assert nym.data_swap(frame, "a", unequal=list("bcdefgh"), seed=1).secret.summary["pairs"] == 100

@@ -17,8 +17,8 @@ import pytest
 
 import nominym as nym
 from nominym import groups
-from nominym.plain import plain
 from nominym.table import single
+from nominym.values import plain
 
 TAX = nym.Taxonomy.from_edges([(f"{i:03}", f"{i // 3:03}") for i in range(1, 200)])
 SEED = 8_912_345_678_901_234_567  # nothing else looks like it

@@ -1,8 +1,8 @@
 """The command line: parse, call, print.
 
 ``options`` declares every option once and puts together what the command line and the file of ``--config`` say;
-``masking``, ``judging``, ``taxonomy`` and ``demo`` hold the commands. Here is what they share: how results are printed,
-how errors are worded and how they end. Nothing heavy is imported before a command runs.
+``judging``, ``taxonomy`` and ``demo`` hold commands. Here are those that make a release, and what all share: how
+results are printed, how errors are worded and how they end. Nothing heavy is imported before a command runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import traceback
 import warnings
 from enum import IntEnum
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from nominym.error import (
     NO_VALUE,
@@ -28,6 +28,12 @@ from nominym.error import (
     UnknownConceptError,
     as_argument,
 )
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from nominym.cli.options import Request
+    from nominym.release import Manifest, Publication
 
 
 class Exit(IntEnum):
@@ -74,6 +80,81 @@ def main(arguments: list[str] | None = None) -> None:
     raise SystemExit(int(code or Exit.DONE))
 
 
+# ---- swap, noise, data-swap and recode: make a release, and say what may be known of it
+
+
+def mask(given: Namespace) -> None:
+    """Make the release that was asked for."""
+    from nominym.cli.options import Request
+
+    show(release(Request(given)))
+
+
+swap = noise = data_swap = recode = mask
+
+
+def release(asked: Request) -> Publication:
+    """Make a release."""
+    from nominym.release import publish
+
+    source, target = asked.required("input", "the input file"), asked.required("out", "--out, the file to write")
+    method = asked.method()
+    options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "label", "column")
+    return publish(source, target, asked.roles, method, asked.meanings(), **options, progress=progress())
+
+
+def show(made: Publication) -> None:
+    """Say in a few lines what a release is."""
+    from nominym.release.pipeline import IDENTIFIER, SCOPE_NOTE, SEED_NOTE
+
+    said, dropped = made.manifest, made.manifest.roles.get(IDENTIFIER) or []
+    if dropped:
+        notice(f"identifiers are dropped: {', '.join(dropped)}")
+    for note in said.notes:
+        if note != SCOPE_NOTE:
+            (warn if note == SEED_NOTE else notice)(note)
+    if made.paths.key is not None:
+        warn(f"{made.paths.key} tells which row is whose: keep it secret, apart from the release")
+    columns = f", {said.output['columns']} columns" if "columns" in said.output else ""
+    without = f", without {', '.join(map(repr, dropped))}" if dropped else ""
+    say(f"{made.paths.release}: {said.output['rows']:,} records{columns}{without}; rows {said.order}")
+    for name, figures in said.summary.get("attributes", {}).items():
+        if "expected_rmse" in figures:
+            say(f"  {name}: {_expected(figures)}")
+    if "groups" in said.summary:
+        groups = said.summary["groups"]
+        count = groups.get("count", groups.get("number"))
+        say(f"  groups: {count:,}, of {groups['smallest']:,} to {groups['largest']:,} records")
+    if "expected_error" in said.summary:
+        say(f"  items wrong in the base: {said.summary['expected_error']:.1%} of a record's own, expected")
+    say(f"  guarantee: {guarantee(said)}")
+    record = f"; owner's record: {made.paths.key}" if made.paths.key is not None else ""
+    say(f"  manifest: {made.paths.manifest.name}{record}")
+
+
+def _expected(figures: dict[str, Any]) -> str:
+    return (
+        f"expected RMSE {figures['expected_rmse']:.4f}, {figures['expected_unchanged']:.1%} of the values expected to "
+        "stay as they are"
+    )
+
+
+def guarantee(said: Manifest) -> str:
+    """State what a release guarantees, with its premise."""
+    from nominym.release.pipeline import KEEP
+
+    if said.seeded:
+        return "none, since a seed was given"
+    if "bound" not in said.summary:
+        return "none"
+    known = "items" if said.command == "recode" else "masked values"
+    kept = "; not covered: kept columns" if said.roles.get(KEEP) else ""
+    return (
+        f"re-identification probability of a row at most {said.summary['bound']:.3g} (adversary: knows all {known}, "
+        f"the groups and the algorithm{kept})"
+    )
+
+
 # ---- what is said: results on standard output, everything else on standard error
 
 
@@ -84,7 +165,7 @@ def say(text: str = "") -> None:
 
 def say_json(content: Any) -> None:
     """Print a result as JSON."""
-    from nominym.plain import plain
+    from nominym.values import plain
 
     say(json.dumps(plain(content), ensure_ascii=False, indent=2))
 

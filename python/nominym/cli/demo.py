@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nominym import datasets
-from nominym.cli import Exit, notice, options, progress, say
+from nominym.cli import Exit, notice, options, progress, release, say, show
 from nominym.cli.judging import attack, attack_sets, read_pair, write_report
-from nominym.cli.masking import release, show
 from nominym.error import Advice, ParameterError
 from nominym.release import Publication, SetsPair, write_table
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nominym.atomic import check_new
 from nominym.cli import Exit, notice, progress, say, say_json, say_table, warn
 from nominym.cli.options import Request
 from nominym.error import NO_VALUE, Advice, ParameterError
+from nominym.files import check_new
 from nominym.meaning import Equality
 from nominym.release import FilePair, SetsPair, are_sets, compare_files, compare_sets
 from nominym.release.pipeline import SEED_NOTE

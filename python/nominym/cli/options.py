@@ -117,20 +117,20 @@ class Command:
 
 COMMANDS: Mapping[str, Command] = {
     "swap": Command(
-        "Swap values with others that mean nearly the same.", (*_TABLE, *_MADE), "masking",
+        "Swap values with others that mean nearly the same.", (*_TABLE, *_MADE), "",
         f"{_ROLES} By default in groups of at least k records: re-identification probability at most 1/k.", (
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 10",
             "swap visits.parquet -o release.parquet --quasi diagnosis=icd-9-cm --identifier name --k 10",
             "swap --config release.toml",
         ), masks=True),
     "noise": Command(
-        "Replace values by concepts at a randomly drawn semantic distance.", (*_TABLE, *_MADE), "masking", _ROLES, (
+        "Replace values by concepts at a randomly drawn semantic distance.", (*_TABLE, *_MADE), "", _ROLES, (
             "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --alpha 0.3",
             "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --method exponential --epsilon 2",
             "noise --config release.toml --alpha 0.5",
         ), masks=True),
     "data-swap": Command(
-        "Let random pairs of records exchange their values of the masked columns.", (*_TABLE, *_MADE), "masking",
+        "Let random pairs of records exchange their values of the masked columns.", (*_TABLE, *_MADE), "",
         f"{_ROLES} --quasi needs no meaning here. Columns of --equal and --unequal need a role too.", (
             "data-swap visits.csv -o release.csv --quasi diagnosis --keep sex --rate 0.1",
             "data-swap visits.csv -o release.csv --quasi diagnosis --keep sex --equal sex --true-swaps",
@@ -138,7 +138,7 @@ COMMANDS: Mapping[str, Command] = {
         ), masks=True),
     "recode": Command(
         "Publish set-valued records so that each has k equally likely identities.",
-        ("items", "out", "label", "column", "seed", "key", "overwrite", "config"), "masking",
+        ("items", "out", "label", "column", "seed", "key", "overwrite", "config"), "",
         "Rows are always shuffled. Of a Parquet file, only the column of lists and the label are used.", (
             "recode baskets.dat -o release.parquet --k 8",
             "recode baskets.parquet --column items --label illness -o release.parquet --l 6",
@@ -254,7 +254,7 @@ def _epilog(command: Command) -> str:
 def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
     from importlib import import_module
 
-    module = import_module(f"nominym.cli.{command.module}")
+    module = import_module(f"nominym.cli.{command.module}".rstrip("."))
     made.set_defaults(command=name, run=getattr(module, name.split()[-1].replace("-", "_")))
     for shared in command.options:
         declared = SHARED[shared]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nominym.atomic import check_new
 from nominym.cli import progress, say, say_json
 from nominym.error import NO_VALUE, Advice, ParameterError
+from nominym.files import check_new
 from nominym.meaning import Taxonomy, read_taxonomy
 from nominym.release import describe, read_table
 

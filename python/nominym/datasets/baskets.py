@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from nominym._core import Sets, draw_synthetic
+from nominym.control import require
 from nominym.datasets.discharges import _real, _whole
 from nominym.itemsets import Itemsets
-from nominym.memory import require
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 
 from nominym._core import draw_synthetic
-from nominym.control import Progress, steps
+from nominym.control import Progress, require, steps
 from nominym.datasets import vocabulary
 from nominym.error import ParameterError
-from nominym.memory import require
 from nominym.meaning import Taxonomy
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ import pandas as pd
 import pyarrow as pa
 
 from nominym.error import FormatError
+from nominym.files import StrPath
 from nominym.itemsets import Itemsets
 from nominym.meaning import Taxonomy
 from nominym.meaning.concepts import Concepts
-from nominym.meaning.read.files import StrPath
 
 ADULT_COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",

@@ -13,10 +13,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nominym.control import require
 from nominym.error import DataError, MissingExtraError, ParameterError
 from nominym.itemsets import names
 from nominym.itemsets.names import Missing
-from nominym.memory import require
 from nominym.table import MISSING, Column, Table
 from nominym.values import is_frame, is_missing, is_polars, is_sequence
 

@@ -17,15 +17,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nominym import _core
-from nominym.atomic import StrPath, check_new, draft_of, write_atomic
 from nominym.control import Progress, reporter
 from nominym.error import DataError, FormatError, NominymError, ParameterError
+from nominym.files import StrPath, at_line, check_new, draft_of, read_bytes, write_atomic
 from nominym.itemsets import columns, names
 from nominym.itemsets.recode import Recode
 from nominym.itemsets.release import Release
 from nominym.itemsets.sets import Itemsets
-from nominym.meaning.read.files import at_line, read_bytes
-from nominym.plain import plain
+from nominym.values import plain
 
 NAME = "nominym-release"
 VERSION = 1

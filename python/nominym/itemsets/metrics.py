@@ -10,11 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nominym import _core
-from nominym.control import Progress, reporter
+from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError
 from nominym.itemsets.names import whole_numbers
 from nominym.itemsets.sets import Itemsets, check_sets
-from nominym.rng import check_seed, is_whole
 
 Kind = Literal["present", "absent"]
 

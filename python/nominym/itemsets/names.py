@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nominym.control import require
 from nominym.error import Advice, DataError, MissingValueError, ParameterError
-from nominym.memory import require
 from nominym.values import is_missing, is_sequence, to_list
 
 if TYPE_CHECKING:

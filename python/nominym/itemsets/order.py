@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nominym import _core
-from nominym.control import Progress, reporter
+from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import ParameterError
 from nominym.itemsets.names import whole_numbers
 from nominym.itemsets.sets import Itemsets, check_sets
-from nominym.rng import check_seed, is_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

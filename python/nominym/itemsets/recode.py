@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from nominym import _core
-from nominym.control import Progress, check_progress, reporter
+from nominym.control import Progress, check_progress, check_seed, reporter
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
 from nominym.itemsets import order as orders
 from nominym.itemsets.graph import Assignments, Graph, Groups, Ring
 from nominym.itemsets.release import Release, code_labels, publish
 from nominym.itemsets.sets import Itemsets, check_sets
 from nominym.method import Method, option
-from nominym.rng import check_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nominym import _core
-from nominym.control import Progress, reporter
+from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import DataError, MissingValueError, ParameterError
 from nominym.itemsets import metrics
 from nominym.itemsets.graph import Graph
 from nominym.itemsets.metrics import Kind
 from nominym.itemsets.names import whole_numbers
 from nominym.itemsets.sets import Item, Itemsets, check_sets
-from nominym.method import made_with
-from nominym.result import OwnersOnly
-from nominym.rng import check_seed, is_whole
+from nominym.method import OwnersOnly, made_with
 from nominym.table import MISSING, Column, code
 
 if TYPE_CHECKING:

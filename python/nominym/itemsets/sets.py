@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from nominym import _core
-from nominym.control import Progress
+from nominym.control import Progress, is_whole
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError
 from nominym.itemsets import columns, names
 from nominym.itemsets.names import Missing
-from nominym.rng import is_whole
 
 if TYPE_CHECKING:
     import os

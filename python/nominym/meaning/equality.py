@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nominym.control import Progress
-    from nominym.meaning.measure import Measure
+    from nominym.meaning.base import Measure
 
 
 @dataclass(frozen=True)

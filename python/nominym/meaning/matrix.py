@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from nominym.atomic import draft_of
+from nominym.control import require_matrix
 from nominym.error import DataError, ParameterError, SizeError
+from nominym.files import draft_of
 from nominym.meaning.base import Meaning, Space, Values, least_sum, refuse_numbers, refuse_root
 from nominym.meaning.match import Names
-from nominym.memory import require_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nominym.control import Progress
-    from nominym.meaning.measure import Measure
+    from nominym.meaning.base import Measure
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nominym.atomic import draft_of
 from nominym.error import FormatError, NominymError, ParameterError
+from nominym.files import draft_of
 from nominym.meaning import ConceptSpace, DistanceMatrix, Measure, as_measure, read_taxonomy
 from nominym.noise.domain import Domain
 from nominym.noise.method import Noise

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from nominym.control import Progress, check_progress
+from nominym.control import Progress, check_progress, check_seed
 from nominym.error import ParameterError
 from nominym.meaning import Meaning, Measure, as_measure, shortest
-from nominym.method import Method, option
+from nominym.method import Method, Result, option, source_of
 from nominym.noise.model import NoiseModel
-from nominym.result import Result, source_of
-from nominym.rng import check_seed
 from nominym.table import Missing
 
 Algorithm = Literal["semantic", "exponential", "naive", "probabilistic"]

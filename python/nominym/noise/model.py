@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nominym import _core
-from nominym.control import Progress, check_progress, reporter
+from nominym.control import Progress, check_progress, check_seed, reporter
 from nominym.error import ParameterError
 from nominym.meaning import DistanceMatrix, Meaning, as_measure, check_meanings
-from nominym.method import made_with
+from nominym.method import Result, Secret, made_with
 from nominym.noise import errors
 from nominym.noise.domain import Domain, check_meaning, require_text
-from nominym.result import Result, Secret
-from nominym.rng import check_seed
 from nominym.stats import correlation, correlation_changes, covariances
 from nominym.table import MISSING, Attribute, Change, Column, Comparison, Table, check_roots
 

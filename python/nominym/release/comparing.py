@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nominym.atomic import StrPath
 from nominym.control import Progress
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
+from nominym.files import StrPath
 from nominym.itemsets import Itemsets, Release, read_release
 from nominym.itemsets import files as set_files
 from nominym.meaning import Measure

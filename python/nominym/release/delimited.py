@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from nominym.atomic import StrPath
 from nominym.control import Progress, reporter
 from nominym.error import NO_VALUE, Advice, DataError, FormatError, ParameterError
+from nominym.files import StrPath
 
 # Text that is parsed at a time; no record can be longer.
 _BLOCK = 1 << 20

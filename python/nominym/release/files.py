@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from nominym.atomic import StrPath, check_new, draft_of
 from nominym.control import Progress, reporter
 from nominym.error import DataError, FormatError, ParameterError, no_column
+from nominym.files import StrPath, check_new, draft_of
 from nominym.itemsets import Itemsets
 from nominym.release import delimited
 from nominym.release.delimited import TextFile, Watched, check_text, whole

@@ -24,17 +24,16 @@ from nominym._core import __version__
 from nominym.error import DataError, FormatError, ParameterError
 from nominym.itemsets import Recode
 from nominym.meaning import Meaning, Measure, Order, Taxonomy
-from nominym.method import Method
+from nominym.method import Method, OwnersOnly
 from nominym.noise import Noise
-from nominym.plain import plain
 from nominym.release.files import fingerprint
-from nominym.result import OwnersOnly
 from nominym.swap import DataSwap, RankSwap
+from nominym.values import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from nominym.atomic import StrPath
+    from nominym.files import StrPath
 
 METHODS: Mapping[str, type[Method]] = {each.command: each for each in (RankSwap, Noise, DataSwap, Recode)}
 """All methods by the name of their command."""

@@ -19,14 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nominym import _core
-from nominym.atomic import Draft, StrPath, check_new
-from nominym.control import Progress, check_progress
+from nominym.control import Progress, check_progress, check_seed
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, UnknownColumnError
+from nominym.files import Draft, StrPath, check_new, read_text
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
 from nominym.meaning import Equality, Meaning, Order, read_taxonomy
-from nominym.meaning.read.files import read_text
-from nominym.method import Method
+from nominym.method import Method, Result
 from nominym.release import files
 from nominym.release.manifest import (
     RECORD_MODE,
@@ -37,8 +36,6 @@ from nominym.release.manifest import (
     options_of,
     write_record,
 )
-from nominym.result import Result
-from nominym.rng import check_seed
 from nominym.swap import DataSwap
 
 IDENTIFIER, QUASI, KEEP = ROLES = ("identifier", "quasi-identifier", "keep")
@@ -231,7 +228,8 @@ def publish(
         order="kept" if keep_order else "shuffled",
         output={"rows": shape["rows"], "columns": len(published)},
     )
-    record = OwnersRecord(rows, described, seed, result.owners("the owner's record").summary)
+    realised = {} if key is None else result.owners("the owner's record").summary
+    record = OwnersRecord(rows, described, seed, realised)
 
     def write(draft: Path) -> None:
         files.write_draft(result.data, draft, target, delimiter, encoding, types)

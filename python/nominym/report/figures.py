@@ -17,9 +17,9 @@ import pandas as pd
 
 from nominym import risk
 from nominym.error import DataError, no_column
+from nominym.method import Result
 from nominym.report import draw, measured
 from nominym.report.subject import ComparedFiles, MaskedTable
-from nominym.result import Result
 from nominym.table import Change, Comparison
 
 if TYPE_CHECKING:

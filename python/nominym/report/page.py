@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from nominym import _core, chart
-from nominym.atomic import StrPath, check_new, write_atomic
 from nominym.control import Progress, check_progress
 from nominym.error import Advice, MissingExtraError, ParameterError
+from nominym.files import StrPath, check_new, write_atomic
 from nominym.itemsets import Itemsets, Release
+from nominym.method import Result
 from nominym.report import itemsets, owner, publication
 from nominym.report.content import Edition, Page, Picture
 from nominym.report.subject import ComparedFiles, ComparedSets, ItemsetRelease, MaskedTable, are_sets
-from nominym.result import Result
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

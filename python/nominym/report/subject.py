@@ -8,9 +8,8 @@ from typing import Any, Protocol, TypeGuard
 
 from nominym.error import DataError, ParameterError
 from nominym.itemsets import Itemsets, Release
-from nominym.method import Method
+from nominym.method import Method, Result
 from nominym.report.words import option_value
-from nominym.result import Result
 from nominym.table import Comparison, Table
 
 

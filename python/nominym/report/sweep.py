@@ -15,10 +15,9 @@ from nominym import risk
 from nominym.control import Progress, steps
 from nominym.error import ParameterError, PrivacyWarning
 from nominym.itemsets import Itemsets, Release
-from nominym.method import Method
+from nominym.method import Method, Result
 from nominym.report import measured
 from nominym.report.subject import ComparedFiles, ComparedSets, ItemsetRelease, MaskedTable, are_sets
-from nominym.result import Result
 from nominym.table import Comparison
 
 _RISK, _LOSS = "share of records re-identified", "root mean square distance"

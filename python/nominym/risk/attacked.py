@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from nominym import _core
+from nominym.control import check_seed, is_whole
 from nominym.error import ParameterError
-from nominym.rng import check_seed, is_whole
 
 if TYPE_CHECKING:
     import numpy as np

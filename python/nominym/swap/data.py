@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from nominym import _core
-from nominym.control import Progress, check_progress, reporter
+from nominym.control import Progress, check_progress, check_seed, reporter, require
 from nominym.error import Advice, DataError, ParameterError
 from nominym.meaning import Equality, Meaning
-from nominym.memory import require
-from nominym.method import Method, made_with, option
-from nominym.result import Result, Secret, source_of
-from nominym.rng import check_seed
+from nominym.method import Method, Result, Secret, made_with, option, source_of
 from nominym.table import MISSING, Attribute, Change, Column, Comparison, Missing, Table, attributes, column_names
 from nominym.values import is_sequence, to_list
 

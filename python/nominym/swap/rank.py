@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from nominym import _core, groups
-from nominym.control import Progress, check_progress, reporter
+from nominym.control import Progress, check_progress, check_seed, reporter
 from nominym.error import Advice, DataError, ParameterError, PrivacyWarning
 from nominym.meaning import Meaning, Measure, Order, as_measure, shortest
-from nominym.method import Method, made_with, option
-from nominym.result import Result, Secret, source_of
-from nominym.rng import check_seed
+from nominym.method import Method, Result, Secret, made_with, option, source_of
 from nominym.stats import correlation_changes, quantiles
 from nominym.table import MISSING, Attribute, Change, Comparison, Missing, Table, attributes
 

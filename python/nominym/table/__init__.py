@@ -1,12 +1,23 @@
 """Tables of any library: coded once on the way in, given back in kind on the way out.
 
-``coding`` turns a column into numbers, ``frame`` holds a table, ``attribute`` joins a column and its meaning,
-``write_back`` writes new values in the old type, ``comparison`` sets two tables of the same records side by side.
+``coding`` turns a column into numbers, ``frame`` holds a table and writes new values in the old type, ``attribute``
+joins a column and its meaning, and sets two tables of the same records side by side.
 """
 
-from nominym.table.attribute import Attribute, attributes, check_roots, of_columns, placed, single
+from nominym.table.attribute import (
+    Attribute,
+    Change,
+    Comparison,
+    as_table,
+    attributes,
+    check_roots,
+    check_truth,
+    of_columns,
+    placed,
+    single,
+    united_by_text,
+)
 from nominym.table.coding import MISSING, Column, Missing, check_policy, code, complete
-from nominym.table.comparison import Change, Comparison, as_table, check_truth, united_by_text
 from nominym.table.frame import Table, column_names
 
 __all__ = [

@@ -1,22 +1,26 @@
-"""Tables of any library: pandas, polars, Arrow, mappings of columns, and whatever gives an Arrow stream."""
+"""Tables of any library, in and out: coded on the way in, written back in their own library and type on the way out.
+
+Where a method only gives values to other records, the new column is taken from the old one, row by row: whatever its
+type is, it stays. New values, as noise has them, are made in the type of the column.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from pandas.api.types import is_hashable
 
 from nominym.error import DataError, ParameterError, no_column
-from nominym.table.coding import Column, check_lengths, code
-from nominym.table.write_back import tidied, written
+from nominym.table.coding import MISSING, Column, check_lengths, code, or_data_error, plain, python_values, type_of
 from nominym.values import is_frame, is_lazy, is_polars, is_sequence
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -173,3 +177,286 @@ def column_names(given: Any, known: Sequence[Any], parameter: str = "columns") -
         name, times = Counter(names).most_common(1)[0]
         raise ParameterError(f"{name!r} stands {times} times; name each column once", parameter=parameter)
     return names
+
+
+def written(old: Any, before: Column, after: Column, moved: bool) -> Any:
+    """Write a coded column like an old one: same library, same type."""
+    if len(after) != len(before):
+        raise DataError(f"{len(after):,} new values for {len(before):,} records", column=before.name)
+    example = repr(after.categories[0]) if after.categories else "none"
+    with or_data_error(before.name, f"its type {type_of(old)} cannot hold the new values, such as {example}"):
+        same = _is_same(before, after)
+        return _tidied(_taken(old, *_steps(before, after, moved)) if same else _like(old, after, moved))
+
+
+def tidied(values: Any, name: Any) -> Any:
+    """Return a column whose dictionary has only values that occur: in their order if they have one, else by name.
+
+    The same object comes back where that is so already, and where there is no dictionary. The type ``Enum`` of polars
+    lists its values itself and is made anew, nested ones too; a ``Categorical`` of polars lists none.
+    """
+    with or_data_error(name, f"its type {type_of(values)} cannot be freed of values that no record has"):
+        return _tidied(values)
+
+
+def _is_same(before: Column, after: Column) -> bool:
+    if after.missing and not before.missing:
+        return False
+    return before.categories is after.categories or (
+        len(before.categories) == len(after.categories)
+        and all(
+            x is y or (type(x) is type(y) and x == y) for x, y in zip(before.categories, after.categories, strict=True)
+        )
+    )
+
+
+# ---- values that other records had
+
+
+def _steps(before: Column, after: Column, moved: bool) -> list[NDArray[Any]]:
+    """Return the rows to take, one step after the other, so that each record gets a cell that has its new value.
+
+    First one cell of each value, then from these: nearly all steps are in a small part of memory. Missing values that
+    stay keep their marker; those that moved are all written alike.
+    """
+    first = before.first_rows()
+    if not before.missing:
+        return [first, after.codes]
+    gap = int(np.argmax(before.codes == MISSING))
+    places = np.minimum(after.codes, np.uint32(len(first)))
+    if moved:
+        return [np.append(first, gap), places]
+    rows = np.append(first, gap)[places]
+    missing = np.flatnonzero(after.codes == MISSING)
+    rows[missing] = missing
+    return [rows]
+
+
+def _taken(old: Any, *steps: NDArray[Any]) -> Any:
+    if isinstance(getattr(old, "dtype", None), pd.ArrowDtype):
+        return _in_pandas(_taken(pa.array(old), *steps), old)
+    if isinstance(old, pd.Series):
+        return pd.Series(_taken(old.array, *steps), index=old.index, name=old.name, dtype=old.dtype)
+    if isinstance(old, pa.Array | pa.ChunkedArray):
+        taken = plain(old)
+        for rows in steps:
+            taken = taken.take(pa.array(rows))
+        if pa.types.is_run_end_encoded(old.type):
+            return pc.run_end_encode(taken, run_end_type=old.type.run_end_type)
+        return taken if taken.type == old.type else taken.cast(old.type)
+    if is_polars(old, "Series") and str(old.dtype) == "Object":
+        return type(old)(old.name, _taken(old.to_list(), *steps), dtype=old.dtype)
+    if is_polars(old, "Series") or hasattr(old, "take"):
+        for rows in steps:
+            old = old.gather(rows) if is_polars(old, "Series") else old.take(rows)
+        return old
+    values = old
+    for rows in steps:
+        values = list(map(values.__getitem__, rows.tolist()))
+    return tuple(values) if isinstance(old, tuple) else values
+
+
+def _in_pandas(values: Any, old: Any) -> Any:
+    """Put an array in the place of a Series, an Index or an array of pandas."""
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        values = pd.arrays.ArrowExtensionArray(values)
+    if isinstance(old, pd.Series):
+        return pd.Series(values, index=old.index, name=old.name)
+    return pd.Index(values, name=old.name) if isinstance(old, pd.Index) else values
+
+
+# ---- dictionaries without values that no record has
+
+
+def _tidied(values: Any) -> Any:
+    kind = getattr(values, "dtype", None)
+    if isinstance(kind, pd.CategoricalDtype):
+        held = values.array if isinstance(values, pd.Series) else values
+        tidy = _tidied_categorical(held)
+        return values if tidy is held else _in_pandas(tidy, values)
+    if isinstance(kind, pd.ArrowDtype):
+        array = pa.array(values)
+        tidy = _tidied_arrow(array)
+        return values if tidy is array else _in_pandas(tidy, values)
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return _tidied_arrow(values)
+    if is_polars(values, "Series") and "Enum" in str(kind):
+        narrow = _with_enums(kind, values, _occurring)
+        return values if narrow == kind else values.cast(_with_enums(kind, values, _as_text)).cast(narrow)
+    return values
+
+
+def _listed(places: NDArray[Any], values: Any, ordered: bool) -> tuple[list[int], NDArray[np.int64]] | None:
+    """List the dictionary values that occur as they should stand, with places anew; None where they stand so already.
+
+    Places are numbers of dictionary values, −1 where one is missing.
+    """
+    used = np.flatnonzero(np.bincount(places[places >= 0], minlength=len(values))).tolist()
+    if not ordered:
+        texts = [str(value) for value in (python_values(values) if isinstance(values, pa.Array) else values)]
+        used.sort(key=texts.__getitem__)
+    if used == list(range(len(values))):
+        return None
+    number = np.full(len(values) + 1, -1)
+    number[used] = np.arange(len(used))
+    return used, number[places]
+
+
+def _tidied_categorical(values: Any) -> Any:
+    found = _listed(values.codes, values.categories, values.ordered)
+    if found is None:
+        return values
+    used, places = found
+    return pd.Categorical.from_codes(places, dtype=pd.CategoricalDtype(values.categories.take(used), values.ordered))
+
+
+def _tidied_arrow(array: Any) -> Any:
+    kind = array.type
+    stored = getattr(kind, "storage_type", kind)
+    if "dictionary<" not in str(stored):
+        return array
+    if isinstance(array, pa.ChunkedArray):
+        old = array.chunks
+        new = [_tidied_arrow(chunk) for chunk in old]
+        return array if all(x is y for x, y in zip(old, new, strict=True)) else pa.chunked_array(new, kind)
+    if stored is not kind:
+        return kind.wrap_array(_tidied_arrow(array.storage))
+    if pa.types.is_dictionary(kind):
+        return _tidied_dictionary(array)
+    if pa.types.is_struct(kind):
+        children = [_tidied_arrow(child) for child in array.flatten()]
+        return pa.StructArray.from_arrays(children, fields=list(kind), mask=array.is_null())
+    own_buffers = 1 if pa.types.is_fixed_size_list(kind) else 2
+    if own_buffers == 2 and not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind)):
+        raise NotImplementedError("its dictionary is inside a type that cannot be taken apart")
+    whole = array.take(pa.array(np.arange(len(array))))  # without values before, after and between the lists
+    buffers, children = whole.buffers()[:own_buffers], [_tidied_arrow(whole.values)]
+    return pa.Array.from_buffers(kind, len(whole), buffers, whole.null_count, children=children)
+
+
+def _tidied_dictionary(array: Any) -> Any:
+    kind, values = array.type, array.dictionary
+    places = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    found = _listed(places, values, kind.ordered)
+    if found is not None:
+        used, places = found
+    tidy = _tidied_arrow(values if found is None else _taken(values, np.array(used, dtype=np.int64)))
+    if tidy is values:
+        return array
+    indices = pa.array(places, mask=places < 0).cast(kind.index_type)
+    return pa.DictionaryArray.from_arrays(indices, tidy, ordered=kind.ordered)
+
+
+def _with_enums(kind: Any, values: Any, change: Callable[[Any, Any], Any]) -> Any:
+    """Change the Enum types in a type of polars."""
+    import polars as pl
+
+    if isinstance(kind, pl.Enum):
+        return change(kind, values)
+    if isinstance(kind, pl.List):
+        return pl.List(_with_enums(kind.inner, values.explode(), change))
+    if isinstance(kind, pl.Array):
+        return pl.Array(_with_enums(kind.inner, values.explode(), change), kind.size)
+    if isinstance(kind, pl.Struct):
+        return pl.Struct({f.name: _with_enums(f.dtype, values.struct.field(f.name), change) for f in kind.fields})
+    return kind
+
+
+def _occurring(kind: Any, values: Any) -> Any:
+    present = set(values.unique().to_list())
+    return type(kind)([value for value in kind.categories if value in present])
+
+
+def _as_text(kind: Any, values: Any) -> Any:
+    import polars as pl
+
+    return pl.String
+
+
+# ---- new values
+
+
+def _like(old: Any, column: Column, moved: bool) -> Any:
+    """Make a column of new values like another."""
+    if isinstance(old, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
+        return _like_pandas(old, column, moved)
+    if isinstance(old, pa.ChunkedArray):
+        return pa.chunked_array([_like_arrow(old.type, column)])
+    if isinstance(old, pa.Array):
+        return _like_arrow(old.type, column)
+    if is_polars(old, "Series"):
+        return _like_polars(old, column)
+    kinds = _objects(column)
+    if isinstance(old, np.ndarray):
+        # Texts of a fixed width get the room that the longest needs.
+        widest = np.result_type(old.dtype, kinds.astype(old.dtype.kind)) if old.dtype.kind in "US" else old.dtype
+        values = old.astype(widest)
+    else:
+        values = np.array([*old, None], dtype=object)[:-1]
+    _fill(values, kinds, column, moved)
+    if isinstance(old, np.ndarray):
+        return values
+    return tuple(values.tolist()) if isinstance(old, tuple) else values.tolist()
+
+
+def _fill(values: Any, kinds: Any, column: Column, moved: bool) -> None:
+    """Write a coded column over the old values; missing ones too, all alike, if they have moved."""
+    known = column.codes != MISSING
+    if moved and not known.all():
+        values[~known] = None
+    values[known] = kinds[column.codes[known]]
+
+
+def _objects(column: Column) -> NDArray[np.object_]:
+    kinds = np.empty(len(column.categories), dtype=object)
+    kinds[:] = column.categories
+    return kinds
+
+
+def _joined(listed: Iterable[Any], column: Column) -> tuple[list[Any], NDArray[np.int64]]:
+    """Add the new values of a column to a list, and return the place of each record in it, −1 where missing."""
+    place: dict[Any, int] = {}
+    for value in (*listed, *column.categories):
+        place.setdefault(value, len(place))
+    of_code = np.array([*(place[value] for value in column.categories), -1])
+    return list(place), of_code.take(column.codes, mode="clip")
+
+
+def _like_pandas(old: Any, column: Column, moved: bool) -> Any:
+    if isinstance(old.dtype, pd.CategoricalDtype):
+        listed = old.dtype.categories
+        categories, places = _joined(listed, column)
+        # The very kind of index is kept, whatever its categories are made of, where none is new.
+        dtype = pd.CategoricalDtype(listed if len(categories) == len(listed) else categories, old.dtype.ordered)
+        return _in_pandas(pd.Categorical.from_codes(places, dtype=dtype), old)
+    if isinstance(old.dtype, pd.ArrowDtype):
+        return _in_pandas(_like_arrow(old.dtype.pyarrow_dtype, column), old)
+    values = old.array.copy() if isinstance(old, pd.Series | pd.Index) else old.copy()
+    _fill(values, pd.Series(_objects(column), dtype=old.dtype).array, column, moved)
+    return _in_pandas(values, old)
+
+
+def _like_arrow(kind: Any, column: Column) -> Any:
+    if not pa.types.is_dictionary(kind):
+        codes = pa.array(column.codes, mask=column.codes == MISSING)
+        made_of = pa.large_string() if pa.types.is_string_view(kind) else kind
+        return pa.array(list(column.categories), type=made_of).take(codes).cast(kind)
+    listed, places = _joined(column.order or () if kind.ordered else (), column)
+    codes = pa.array(places, mask=places < 0)
+    try:
+        codes = codes.cast(kind.index_type)
+    except pa.ArrowInvalid:
+        codes = codes.cast(pa.int32())  # more categories than the old type can number
+    return pa.DictionaryArray.from_arrays(codes, pa.array(listed, type=kind.value_type), ordered=kind.ordered)
+
+
+def _like_polars(old: Any, column: Column) -> Any:
+    import polars as pl
+
+    dtype = old.dtype
+    if isinstance(dtype, pl.Enum):
+        dtype = pl.Enum(list(dict.fromkeys([*dtype.categories.to_list(), *column.categories])))
+    # Categorical types are made from text, the others from their own values.
+    made_of = pl.String if isinstance(dtype, pl.Enum | pl.Categorical) else dtype
+    kinds = pl.Series(old.name, list(column.categories), dtype=made_of).cast(dtype)
+    return kinds.gather(pl.Series(pa.array(column.codes, mask=column.codes == MISSING)))

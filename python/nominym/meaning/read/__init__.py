@@ -7,6 +7,7 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nominym.control import Progress, reporter
 from nominym.error import FormatError, ParameterError
 from nominym.meaning.read.icd import ICD9, ICD10, read_icd9, read_icd10
 from nominym.meaning.read.native import read_json, read_parquet
@@ -14,12 +15,13 @@ from nominym.meaning.read.obo import read_obo
 from nominym.meaning.read.snomed import read_snomed, release_files
 from nominym.meaning.read.tables import detect_table, read_arx, read_edges
 from nominym.meaning.read.wordnet import read_wordnet
+from nominym.meaning.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from nominym.files import StrPath
     from nominym.meaning.concepts import Concepts
-    from nominym.meaning.read.files import StrPath
 
 FORMATS: Mapping[str, Callable[..., Concepts]] = {
     "edges": read_edges,
@@ -36,6 +38,31 @@ FORMATS: Mapping[str, Callable[..., Concepts]] = {
 _PACKAGED = (ICD9, ICD10)
 _BY_SUFFIX = {".obo": "obo", ".json": "json", ".parquet": "parquet"}
 _TABLES = (".csv", ".tsv", ".txt")
+
+
+def read_taxonomy(
+    path: StrPath,
+    format: str | None = None,  # noqa: A002 (the public name)
+    *,
+    virtual_root: bool = False,
+    progress: Progress = None,
+    **options: Any,
+) -> Taxonomy:
+    """Read a taxonomy from a file or folder; the format is recognised unless given.
+
+    Formats: ``obo``, ``edges`` (two-column CSV), ``arx`` (hierarchy CSV), ``snomed`` (RF2 snapshot folder),
+    ``wordnet`` (dict folder), ``icd-9-cm`` and ``icd-10-cm`` (by name, from their packages), and ``json`` and
+    ``parquet`` as ``Taxonomy.save`` writes them. Options are the format's own, see the guide on taxonomies.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "jobs.csv")
+    ...     _ = file.write_text("child,parent\\nnurse,health\\nhealth,job\\nteacher,job\\n")
+    ...     read_taxonomy(file)
+    <Taxonomy: 4 concepts, 3 links, tree, root 'job'>
+    """
+    with reporter(progress, "taxonomy") as report:
+        return Taxonomy.from_concepts(read_concepts(path, format, **options), virtual_root, progress=report)
 
 
 def read_concepts(path: StrPath, format: str | None = None, **options: Any) -> Concepts:  # noqa: A002

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from nominym.error import FormatError, ParameterError
+from nominym.files import StrPath, missing_extra, read_bytes
 from nominym.meaning.concepts import Concepts
-from nominym.meaning.read.files import StrPath, missing_extra, read_bytes
 
 ICD9 = "icd-9-cm"
 ICD10 = "icd-10-cm"

@@ -9,16 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from nominym.atomic import StrPath, write_atomic
 from nominym.error import FormatError
-from nominym.meaning.concepts import Concepts
-from nominym.meaning.read.files import (
+from nominym.files import (
     SAVE_AS_UTF8,
+    StrPath,
     at_line,
     read_bytes,
     read_text,
     require_concepts,
+    write_atomic,
 )
+from nominym.meaning.concepts import Concepts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

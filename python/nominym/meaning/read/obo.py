@@ -9,8 +9,7 @@ from __future__ import annotations
 import io
 import re
 
-from nominym.meaning.concepts import Concepts
-from nominym.meaning.read.files import (
+from nominym.files import (
     StrPath,
     add_synonym,
     at_line,
@@ -18,6 +17,7 @@ from nominym.meaning.read.files import (
     read_text,
     require_concepts,
 )
+from nominym.meaning.concepts import Concepts
 
 # Published files break the syntax where it matters least, in the references of definitions, and fastobo
 # refuses the whole file for it (or panics, on comment lines). So it sees the clauses in use only. A clause

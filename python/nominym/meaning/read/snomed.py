@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from nominym.error import FormatError, ParameterError
-from nominym.meaning.concepts import Concepts
-from nominym.meaning.read.files import (
+from nominym.files import (
     SAVE_AS_UTF8,
     StrPath,
     add_synonym,
@@ -21,6 +20,7 @@ from nominym.meaning.read.files import (
     read_text,
     require_concepts,
 )
+from nominym.meaning.concepts import Concepts
 
 _IS_A = "116680003"
 _FULLY_SPECIFIED_NAME = "900000000000003001"

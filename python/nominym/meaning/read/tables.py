@@ -13,8 +13,8 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from nominym.error import ParameterError
+from nominym.files import StrPath, add_synonym, at_line, read_text, require_concepts
 from nominym.meaning.concepts import Concepts
-from nominym.meaning.read.files import StrPath, add_synonym, at_line, read_text, require_concepts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

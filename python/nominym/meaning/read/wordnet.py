@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nominym.error import FormatError, ParameterError
+from nominym.files import StrPath, at_line, read_text, require_concepts
 from nominym.meaning.concepts import Concepts
-from nominym.meaning.read.files import StrPath, at_line, read_text, require_concepts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
