@@ -199,7 +199,7 @@ def test_files_have_no_secret(tmp_path) -> None:
     assert schema.names == ["base", "distance", "threshold", "label"]
     about = json.loads(schema.metadata[b"nominym-release"])
     how = {"k": 3, "structure": "ring", "order": "gray", "method": "split"}
-    assert about["params"] == {**how, "version": _core.__version__}
+    assert about["params"] == {**how, "seeded": True, "version": _core.__version__}
     assert about["summary"]["order"] == "gray"
     assert list(schema.metadata) == [b"nominym-release"]
     for file in tmp_path.iterdir():

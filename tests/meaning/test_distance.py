@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 import nominym as nym
-from nominym import DistanceMatrix, Measure, Taxonomy, error, memory
+from nominym import DistanceMatrix, Measure, Taxonomy, control, error
 from reference import Edges, all_measures, both, edge_lists
 
 NERVOUS = [
@@ -152,12 +152,12 @@ def test_counts_outside_a_restricted_taxonomy_play_no_part() -> None:
 
 
 def test_a_matrix_beyond_memory_is_refused_with_its_size(monkeypatch) -> None:
-    monkeypatch.setattr(memory, "free_memory", lambda: 2**30)
+    monkeypatch.setattr(control, "free_memory", lambda: 2**30)
     tax = Taxonomy.from_edges([(str(i), "top") for i in range(20_000)])
     with pytest.raises(error.SizeError, match=r"20,001 × 20,001 distances needs 1\.5 GiB, 1\.0 GiB are free.*out="):
         tax.distance_matrix()
     monkeypatch.undo()
-    assert (memory.free_memory() or 1) > 0
+    assert (control.free_memory() or 1) > 0
 
 
 def test_measures_are_refused_before_any_work() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nominym as nym
-from nominym import DistanceMatrix, Measure, Taxonomy, error, memory, stats
+from nominym import DistanceMatrix, Measure, Taxonomy, control, error, stats
 from reference import Edges, Naive, both, edge_lists, naive_sd_cov
 
 WP = Measure()
@@ -217,7 +217,7 @@ def test_progress_of_statistics() -> None:
 
 
 def test_statistics_beyond_memory_are_refused(monkeypatch) -> None:
-    monkeypatch.setattr(memory, "free_memory", lambda: 1000)
+    monkeypatch.setattr(control, "free_memory", lambda: 1000)
     tax = Taxonomy.from_edges([(f"{i:03}", "top") for i in range(200)])
     with pytest.raises(error.SizeError, match="too many categories"):
         stats.distance_variance(tax.ids, tax)

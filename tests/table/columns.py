@@ -440,6 +440,7 @@ MAPPING: dict[str, Kind] = {
     "pandas array": _wrapped(PANDAS["Int64"], lambda series: series.array),
     "pandas objects": _wrapped(PANDAS["object: numbers and texts"], lambda series: series.array),
     "pandas Arrow": _wrapped(PANDAS["arrow: string_view"], lambda series: series.array),
+    "pandas Arrow ordered": _wrapped(PANDAS["arrow: dictionary ordered"], lambda series: series.array),
     "pandas Arrow dictionary": _wrapped(PANDAS["arrow: dictionary"], lambda series: series.array),
     "pandas period": _wrapped(PANDAS["period[D]"], lambda series: series.array),
     "polars Series": POLARS["Enum"],

@@ -54,7 +54,7 @@ class Column:
     @cached_property
     def counts(self) -> NDArray[np.uint64]:
         """Records of each category."""
-        return count_codes(self.codes, len(self.categories))
+        return count_codes(np.ascontiguousarray(self.codes), len(self.categories))
 
     @cached_property
     def missing(self) -> int:
@@ -120,11 +120,11 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
     check_policy(missing)
     if name is None and isinstance(values, pd.Series) and values.name is not None:
         name = str(values.name)
+    where = "values: " if name is None else ""
     if not is_sequence(values) or (isinstance(values, np.ndarray) and values.ndim != 1):
         what = f"array of shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
-        where = "values" if name is None else f"column {name!r}"
-        raise DataError(f"{where}: a column of values is needed, not {what}")
-    with or_data_error(name, f"{'' if name is not None else 'values: '}{type_of(values)} cannot be read"):
+        raise DataError(f"{where}a column of values is needed, not {what}", column=name)
+    with or_data_error(name, f"{where}{type_of(values)} cannot be read"):
         codes, categories, kind = _encode(values)
         texts = [str(value) for value in categories]
         column = Column(codes, tuple(categories), name, kind, _own_order(values))
@@ -181,9 +181,9 @@ def _own_order(values: Any) -> tuple[Any, ...] | None:
         return tuple(kind.categories) if kind.ordered else None
     if type(kind).__name__ == "Enum" and is_polars(values, "Series"):
         return tuple(kind.categories)
-    kind = kind.pyarrow_dtype if isinstance(kind, pd.ArrowDtype) else getattr(values, "type", None)
+    values = pa.array(values) if isinstance(kind, pd.ArrowDtype) else values
+    kind = getattr(values, "type", None)
     if isinstance(kind, pa.DictionaryType) and kind.ordered:
-        values = pa.array(values) if isinstance(values, pd.Series) else values
         listed = [python_values(chunk.dictionary) for chunk in getattr(values, "chunks", [values])]
         if listed and all(part == listed[0] for part in listed):
             return tuple(value for value in listed[0] if not is_missing(value))
@@ -204,7 +204,12 @@ def _encode(values: Any) -> _Encoded:
         codes, categories, kind = _encode(held.categories)
         return np.append(codes, MISSING)[held.codes], categories, kind  # −1, missing, is the last
     if not isinstance(values, _COLUMNS) and not is_polars(values, "Series"):
-        values = np.fromiter(values, dtype=object)
+        values = np.fromiter(values, dtype=object, count=len(values) if hasattr(values, "__len__") else -1)
+    if str(getattr(values, "dtype", "")) == "object":
+        values = np.asarray(values)
+        if _is_text(values) and _repeats(values):
+            codes, texts = pd.factorize(values)
+            return codes.astype(np.uint32), list(texts), "text"  # −1, missing, becomes the highest number
     try:
         array = _to_arrow(values)
         encoded = None if array is None else _encode_arrow(array)
@@ -223,18 +228,19 @@ def _to_arrow(values: Any) -> Any:
         # Objects would come as the bytes of pointers, wide numbers and some names not at all.
         odd = values.dtype.is_nested() or str(kind) in ("Object", "Int128", "UInt128")
         return None if odd else values.alias("").to_arrow()
-    if isinstance(kind, pd.SparseDtype) or str(kind) == "object":
+    if isinstance(kind, pd.SparseDtype):
         values = np.asarray(values)
     if str(kind) == "object" and not _is_of_one_type(values):
         return None
+    array = None
     if len(values) > _SLICE and kind is not None and kind.kind in "OU":
         # Slice by slice, so that Ctrl-C is heard in between; an empty slice may have a type of its own.
         parts = [pa.array(values[i : i + _SLICE], from_pandas=True) for i in range(0, len(values), _SLICE)]
         parts = [part for piece in parts for part in getattr(piece, "chunks", [piece])]
         array = pa.chunked_array(parts) if len({part.type for part in parts}) == 1 else None
-    else:
+    if array is None:
         array = pa.array(values, from_pandas=True)
-    if isinstance(kind, pd.ArrowDtype) or array is None or not isinstance(array.type, pa.BaseExtensionType):
+    if isinstance(kind, pd.ArrowDtype) or not isinstance(array.type, pa.BaseExtensionType):
         return array
     return None  # periods and intervals are more than what they are stored as
 
@@ -245,10 +251,18 @@ def _is_of_one_type(values: NDArray[np.object_]) -> bool:
     It makes one type of dates and times, of texts and bytes, of 1 and 1.0, ends at microseconds, and some mixtures of
     numpy's scalars end the process.
     """
-    if infer_dtype(values, skipna=True) in ("string", "empty"):
-        return True
-    types = set(map(type, values)) - _GAPS
-    return len(types) == 1 and types <= _FAITHFUL
+    types = set() if _is_text(values) else set(map(type, values)) - _GAPS
+    return len(types) <= 1 and types <= _FAITHFUL
+
+
+def _is_text(values: NDArray[np.object_]) -> bool:
+    return infer_dtype(values, skipna=True) == "string"
+
+
+def _repeats(values: NDArray[np.object_]) -> bool:
+    """Tell whether there are few distinct texts, by a sample: then Python's own hashes are faster than Arrow."""
+    some = values[:: len(values) // 10_000 + 1]
+    return len(set(some)) < len(some) / 2
 
 
 _NESTED = (tuple, frozenset, pa.Array, pa.ChunkedArray, pa.Scalar)

@@ -184,9 +184,9 @@ def written(old: Any, before: Column, after: Column, moved: bool) -> Any:
     if len(after) != len(before):
         raise DataError(f"{len(after):,} new values for {len(before):,} records", column=before.name)
     example = repr(after.categories[0]) if after.categories else "none"
+    steps = _steps(before, after, moved) if _is_same(before, after) else None
     with or_data_error(before.name, f"its type {type_of(old)} cannot hold the new values, such as {example}"):
-        same = _is_same(before, after)
-        return _tidied(_taken(old, *_steps(before, after, moved)) if same else _like(old, after, moved))
+        return _tidied(_like(old, after, moved) if steps is None else _taken(old, *steps))
 
 
 def tidied(values: Any, name: Any) -> Any:
