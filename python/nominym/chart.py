@@ -6,13 +6,15 @@ one hue and, where values have a sign, from purple to orange (Harrower and Brewe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from nominym.error import MissingExtraError
 
 if TYPE_CHECKING:
+    import pandas as pd
     import plotly.graph_objects as go
 
 BLUE, ORANGE, VERMILLION, GREEN = "#0072B2", "#E69F00", "#D55E00", "#009E73"
@@ -37,22 +39,20 @@ _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, 
 _LONGEST = 36
 
 
-def objects(what: str) -> Any:
-    """Return plotly's graph objects, or say how to get them."""
+def extra(module: str, what: str) -> Any:
+    """Return a module that figures or reports need, or say how to get it."""
     try:
-        import plotly.graph_objects as go
+        return import_module(module)
     except ImportError:
         raise MissingExtraError(f"{what} needs the extra: pip install nominym[report]") from None
-    return go
 
 
 def new(title: str, subtitle: str = "", *, alt: str = "", x: str = "", y: str = "", height: int = 320) -> go.Figure:
     """Start a figure: titled, with labelled axes. ``alt`` says what it shows to those who do not see it."""
-    figure = objects("a figure").Figure()
+    figure = extra("plotly.graph_objects", "a figure").Figure()
     axis = {
         "gridcolor": GRID,
         "linecolor": FAINT,
-        "zerolinecolor": GRID,
         "tickcolor": FAINT,
         "tickfont": {"color": FAINT, "size": 12},
         "title": {"font": {"color": FAINT, "size": 13}, "standoff": 12},
@@ -80,10 +80,8 @@ def new(title: str, subtitle: str = "", *, alt: str = "", x: str = "", y: str = 
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"color": INK}},
         meta={"alt": alt or title},
     )
-    figure.update_xaxes(**axis, showgrid=False)
-    figure.update_yaxes(**axis)
-    figure.update_xaxes(title_text=x)
-    figure.update_yaxes(title_text=y)
+    figure.update_xaxes(**axis, showgrid=False, title_text=x)
+    figure.update_yaxes(**axis, title_text=y)
     return figure
 
 
@@ -97,47 +95,48 @@ def plain(text: object, longest: int = _LONGEST) -> str:
     return escape(written if len(written) <= longest else written[: longest - 1] + "…", quote=False)
 
 
-def name_ticks(labels: Sequence[str]) -> dict[str, Any]:
+def name_ticks(names: Iterable[Any], longest: int = _LONGEST) -> dict[str, Any]:
     """Return the ticks of an axis of categories.
 
     They are placed by number, not by name: plotly would read names such as "1" as numbers, and join names that are
     shortened alike.
     """
-    return {"tickvals": list(range(len(labels))), "ticktext": list(labels)}
+    labels = [plain(name, longest) for name in names]
+    return {"tickvals": list(range(len(labels))), "ticktext": labels}
 
 
-def add_cells(
-    figure: go.Figure, pairs: Any, labels: Sequence[str], *, digits: int, hover: str = "", **look: Any
-) -> None:
-    """Draw a square of numbers as coloured cells, with what it is of each pair of labels."""
-    every = list(range(len(labels)))
-    figure.add_trace(
-        objects("a heat map").Heatmap(
-            z=[[None if value != value else float(value) for value in row] for row in pairs],
-            x=every,
-            y=every,
-            texttemplate=f"%{{z:.{digits}f}}",
-            customdata=[[f"{x} and {y}" for x in labels] for y in labels],
-            hovertemplate=f"%{{customdata}}: %{{z:.{digits + 1}f}}<extra>{hover}</extra>",
-            hoverongaps=False,
-            xgap=2,
-            ygap=2,
-            **look,
-        )
+def add_pairs(
+    figure: go.Figure, table: pd.DataFrame, of: str, own: float | None = None, longest: int = _LONGEST, **look: Any
+) -> dict[str, Any]:
+    """Draw a number for each pair of x and y as a square of coloured cells, and return the ticks of both axes.
+
+    ``own`` is what a name has with itself.
+    """
+    names = list(dict.fromkeys([*table["x"], *table["y"]]))
+    ticks = name_ticks(names, longest)
+    labels = ticks["ticktext"]
+    numbers = zip(table["x"], table["y"], table[of], strict=True)
+    known = {frozenset((x, y)): float(value) for x, y, value in numbers if value == value}
+    figure.add_heatmap(
+        z=[[own if x == y else known.get(frozenset((x, y))) for x in names] for y in names],
+        x=ticks["tickvals"],
+        y=ticks["tickvals"],
+        customdata=[[f"{x} and {y}" for x in labels] for y in labels],
+        hoverongaps=False,
+        xgap=2,
+        ygap=2,
+        **look,
     )
+    return {**ticks, "showgrid": False}
+
+
+def write_above(figure: go.Figure, text: str, x: float, **look: Any) -> None:
+    """Write a text above the axes."""
+    figure.add_annotation(text=text, x=x, yref="paper", y=1, yanchor="bottom", showarrow=False, **look)
 
 
 def mark_bound(figure: go.Figure, value: float, text: str, *, right: bool = False) -> None:
     """Draw a bound as a dashed vertical line, with what it is; one at the right end has its text to the left."""
     line = {"color": BOUND, "width": 2, "dash": "dash"}
     figure.add_shape(type="line", yref="paper", y0=0, y1=1, x0=value, x1=value, line=line)
-    figure.add_annotation(
-        text=text,
-        x=value,
-        xanchor="right" if right else "center",
-        yref="paper",
-        y=1,
-        yanchor="bottom",
-        showarrow=False,
-        font={"color": BOUND, "size": 12},
-    )
+    write_above(figure, text, value, xanchor="right" if right else "center", font={"color": BOUND, "size": 12})

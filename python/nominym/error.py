@@ -31,12 +31,16 @@ def as_argument(name: str, value: Any = NO_VALUE) -> str:
     >>> as_argument("k", 10), as_argument("k")
     ('k=10', 'k=')
     """
-    if value is NO_VALUE:
-        return f"{name}="
+    if value is NO_VALUE or isinstance(value, Code):
+        return f"{name}=" if value is NO_VALUE else str(value)
     try:
         return f"{name}={value!r}"
     except ValueError:  # Python does not write numbers of thousands of digits
         return f"{name}=…"
+
+
+class Code(str):
+    """What Python callers are told in place of an option: code, or a sentence about it."""
 
 
 class Advice:

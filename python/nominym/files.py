@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
+import math
 import os
 import uuid
+from collections.abc import Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
-from nominym.error import Advice, FormatError, MissingExtraError, NominymError, ParameterError
+import numpy as np
+import pandas as pd
+
+from nominym.error import Advice, Code, FormatError, MissingExtraError, NominymError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sized
@@ -20,13 +26,34 @@ StrPath: TypeAlias = str | os.PathLike[str]
 _NAMELESS_UNKNOWN = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
+# Codecs of Python that turn text into bytes, but are no encodings of files.
+_NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
+
+
 class TargetExistsError(NominymError, FileExistsError):
     """A file that is already there and was not to be replaced."""
 
 
+def as_path(path: StrPath, parameter: str = "path") -> Path:
+    """Return a path; what is none, or has a name that cannot be written down, is refused.
+
+    >>> as_path("visits\\0.csv")
+    Traceback (most recent call last):
+    nominym.error.ParameterError: path='visits\\x00.csv': names of files are UTF-8 texts without a zero byte
+    """
+    try:
+        text = os.fspath(path)
+        if b"\0" in text.encode():
+            raise ValueError
+    except (AttributeError, TypeError, ValueError):
+        fault = "names of files are UTF-8 texts without a zero byte"
+        raise ParameterError(fault, parameter=parameter, value=path) from None
+    return Path(path)
+
+
 def check_new(path: StrPath, overwrite: bool) -> None:
     """Refuse to replace a file, unless told to."""
-    if Path(path).is_dir():
+    if as_path(path).is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder; name a file", os.fspath(path))
     if not overwrite and os.path.lexists(path):
         raise TargetExistsError(
@@ -52,7 +79,7 @@ class Draft:
 
     def __init__(self, path: StrPath, mode: int = 0o666) -> None:
         """Make an empty draft; ``mode`` is cut by the umask, as for any file."""
-        self.target = Path(path)
+        self.target = as_path(path)
         folder = self.target.parent
         if not folder.is_dir():
             raise FileNotFoundError(f"no folder {folder} to write {self.target.name} into")
@@ -114,9 +141,9 @@ class Draft:
 
 
 @contextmanager
-def draft_of(path: StrPath) -> Iterator[Path]:
+def draft_of(path: StrPath, mode: int = 0o666) -> Iterator[Path]:
     """Return the path of a draft that becomes the file `path` when the block ends well, and vanishes if not."""
-    draft = Draft(path)
+    draft = Draft(path, mode)
     try:
         yield draft.path
         draft.publish()
@@ -125,7 +152,7 @@ def draft_of(path: StrPath) -> Iterator[Path]:
 
 
 @contextmanager
-def write_atomic(path: StrPath) -> Iterator[BinaryIO]:
+def write_atomic(path: StrPath, mode: int = 0o666) -> Iterator[BinaryIO]:
     """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not.
 
     >>> from tempfile import TemporaryDirectory
@@ -135,24 +162,25 @@ def write_atomic(path: StrPath) -> Iterator[BinaryIO]:
     ...     os.listdir(folder)
     ['a.json']
     """
-    with draft_of(path) as draft, draft.open("wb") as file:
+    with draft_of(path, mode) as draft, draft.open("wb") as file:
         yield file
 
 
 # ---- reading
 
-GIVE_ENCODING = "pass the encoding of the file, for example encoding='latin-1'"
+# The command line has an encoding for tables, not for what gives them a meaning.
+GIVE_ENCODING = Advice("{}", utf8=Code("pass the encoding of the file, for example encoding='latin-1'"))
 SAVE_AS_UTF8 = "the format is always UTF-8: convert the file to UTF-8"
 
 
-def at_line(path: StrPath, line: int, problem: str) -> FormatError:
+def at_line(path: StrPath, line: int, problem: str, remedy: str | Advice | None = None) -> FormatError:
     """Make the error for one place of a file: every message of every reader names it alike.
 
     >>> raise at_line("sex.csv", 3, "no parent")
     Traceback (most recent call last):
     nominym.error.FormatError: sex.csv, line 3: no parent
     """
-    return FormatError(f"{os.fspath(path)}, line {line}: {problem}")
+    return FormatError(f"{os.fspath(path)}, line {line}: {problem}", remedy=remedy)
 
 
 def missing_extra(what: str, extra: str) -> MissingExtraError:
@@ -173,6 +201,17 @@ def add_synonym(synonyms: dict[str, list[str]], concept: str, name: str) -> None
         names.append(name)
 
 
+def check_encoding(encoding: str) -> None:
+    """Refuse what is no encoding of texts in files."""
+    try:
+        if codecs.lookup(encoding).name in _NO_ENCODINGS:
+            raise LookupError
+        "a".encode(encoding).decode(encoding)
+    except (LookupError, TypeError, ValueError):
+        told = "there is no such text encoding; use for example 'utf-8', 'latin-1' or 'cp1252'"
+        raise ParameterError(told, parameter="encoding", value=encoding) from None
+
+
 def read_bytes(path: StrPath) -> bytes:
     """Read a whole file; a folder in its place is a ``FormatError``."""
     if Path(path).is_dir():
@@ -180,18 +219,36 @@ def read_bytes(path: StrPath) -> bytes:
     return Path(path).read_bytes()
 
 
-def read_text(path: StrPath, encoding: str = "utf-8", remedy: str = GIVE_ENCODING) -> str:
+def read_text(path: StrPath, encoding: str = "utf-8", remedy: str | Advice = GIVE_ENCODING) -> str:
     """Decode a whole file without its byte order mark; the error names the line that does not decode."""
+    check_encoding(encoding)
     data = read_bytes(path)
     try:
         text = data.decode(encoding)
-    except LookupError:
-        raise ParameterError(
-            f"encoding={encoding!r} is no text encoding; use for example 'utf-8', 'latin-1' or 'cp1252'"
-        ) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise at_line(
-            path, line, f"byte {error.start} (0x{data[error.start]:02x}) is not {encoding} text; {remedy}"
-        ) from None
+        fault = f"byte {error.start} (0x{data[error.start]:02x}) is not {encoding} text"
+        raise at_line(path, line, fault, remedy) from None
     return text.removeprefix("\ufeff")
+
+
+# ---- JSON
+
+
+def plain(value: Any) -> Any:
+    """Turn figures of any kind into what JSON has words for; a table becomes a list of rows, what is no number null.
+
+    >>> plain({"k": np.int64(3), 5: (0.5, float("nan")), "of": pd.DataFrame({"x": ["a"], "y": [1]})})
+    {'k': 3, '5': [0.5, None], 'of': [{'x': 'a', 'y': 1}]}
+    """
+    if isinstance(value, pd.DataFrame):
+        return [plain(row) for row in value.to_dict("records")]
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple | set | np.ndarray | pd.Series):
+        return [plain(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int | bool | None) else str(value)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
 from nominym._core import __version__
 from nominym.control import is_whole
 from nominym.error import ParameterError, PrivacyWarning, as_argument
-from nominym.table import Comparison, Table, as_table
+from nominym.table import Change, Comparison, Table, as_table
 
 if TYPE_CHECKING:
     import os
@@ -98,7 +98,7 @@ class Method:
                 if not _is_of(known[name].kind, value):
                     raise ParameterError(f"{_KINDS[known[name].kind]} is needed", parameter=name, value=value)
             elif name not in more:
-                close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+                close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
                 hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
                 raise ParameterError(f"there is no option {name!r}{hint}")
         return cls(**given)
@@ -120,6 +120,13 @@ class Method:
                     f"{other} is {' or '.join(map(repr, values))}" for other, values in declared.only.items()
                 )
                 raise ParameterError(f"it plays a part only where {allowed}", parameter=name, value=value)
+
+    def check_roots(self) -> None:
+        """Keep a copy of the roots of columns, so that the method stays what it is."""
+        roots = getattr(self, "roots", None)
+        if roots is not None and not isinstance(roots, Mapping):
+            raise ParameterError("give a mapping from column names to concepts", parameter="roots", value=roots)
+        object.__setattr__(self, "roots", None if roots is None else dict(roots))
 
     def has_part(self, name: str) -> bool:
         """Tell whether an option plays a part beside the others."""
@@ -149,6 +156,46 @@ class Method:
 def made_with(seed: int | None) -> dict[str, Any]:
     """Return what the record of a result says of how it was drawn: never the seed, but whether there was one."""
     return {"seeded": seed is not None, "version": __version__}
+
+
+def finish(
+    method: Method,
+    table: Table,
+    changes: Mapping[Any, Change],
+    summary: dict[str, Any],
+    measure: Callable[[], dict[str, Any]],
+    seed: int | None,
+    *,
+    moved: bool = False,
+    more: Mapping[str, Any] | None = None,
+    **owners: Any,
+) -> Result:
+    """Make the result of a method: write the masked table, and keep the owner's side apart.
+
+    ``measure`` returns what this draw realised, beside the ``summary`` that does not depend on it.
+    """
+    masked = table.replaced({name: change.after.column for name, change in changes.items()}, moved=moved)
+    for change in changes.values():
+        # Who watched this call does not watch what is asked of its result later.
+        change.before.forget_progress()
+        change.after.forget_progress()
+    roots = {name: change.before.root for name, change in changes.items()}
+    params = {"columns": list(changes), **method.params(), "roots": roots, **(more or {}), **made_with(seed)}
+    secret = Secret(
+        measure=lambda: {**summary, **measure()},
+        comparison=Comparison(table, masked, changes),
+        seed=None if seed is None else operator.index(seed),
+        **owners,
+    )
+    return Result(masked.data, method, params, summary, secret)
+
+
+def described(changes: Mapping[Any, Change]) -> dict[Any, dict[str, Any]]:
+    """Return what may be known of masked columns whatever the method."""
+    return {
+        name: {"categories": change.before.size, "missing": change.before.column.missing, "root": change.before.root}
+        for name, change in changes.items()
+    }
 
 
 def _is_of(kind: type, value: Any) -> bool:
@@ -191,7 +238,18 @@ def _as_float(value: Any) -> float:
 
 
 class OwnersOnly:
-    """What only the owner of the data may know. It is not shown, not pickled, and in no file that was not asked for."""
+    """What only the owner of the data may know. It is not shown, copied or pickled, and in no file not asked for.
+
+    Not a dataclass: ``dataclasses.asdict`` of what holds it would show it.
+    """
+
+    def __init__(self, **parts: Any) -> None:
+        """Hold the parts that the class declares."""
+        self.__dict__.update(parts)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        """Refuse changes."""
+        raise AttributeError(f"{name}: what only the owner may know cannot be changed")
 
     def __repr__(self) -> str:
         """Show nothing."""
@@ -201,8 +259,10 @@ class OwnersOnly:
         """Refuse to be pickled."""
         raise TypeError("what only the owner may know is not pickled; keep it in memory, or save its parts on purpose")
 
+    def __deepcopy__(self, memo: Any) -> None:
+        """Leave copies without it."""
 
-@dataclass(frozen=True, eq=False, repr=False)
+
 class Secret(OwnersOnly):
     """The owner's side of a result."""
 

@@ -3,11 +3,10 @@ from __future__ import annotations
 import gzip
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from nominym import Taxonomy
-from nominym.datasets import load_adult, load_diabetes, load_fimi, load_icd9
+from nominym.datasets import load_adult, load_diabetes, load_icd9
 from nominym.error import FormatError, TaxonomyError
 
 ADULT = "{age}, Private, 1, Some-college, 10, Divorced, {job}, Unmarried, Black, Female, 0, 5, 38, ?, {income}\n"
@@ -150,43 +149,7 @@ def test_icd9_with_an_unknown_parent(tmp_path):
         load_icd9(path)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", " \n"])
-def test_fimi_reads_a_transaction_a_line(tmp_path, end):
-    path = tmp_path / "tiny.dat"
-    path.write_bytes(end.join(["1 2  30", "", "7", "0 2147483647"]).encode())
-    found = load_fimi(path)
-    assert found.type == pa.list_(pa.int32())
-    assert found.to_pylist() == [[1, 2, 30], [], [7], [0, 2147483647]]
-
-
-@pytest.mark.parametrize(("text", "expected"), [("", []), ("\n", [[]]), ("5\n", [[5]]), ("5\n\n", [[5], []])])
-def test_fimi_small_files(tmp_path, text, expected):
-    path = tmp_path / "small.dat"
-    path.write_text(text)
-    assert load_fimi(path).to_pylist() == expected
-
-
-def test_fimi_unpacks(tmp_path):
-    path = tmp_path / "tiny.dat.gz"
-    path.write_bytes(gzip.compress(b"1 2\n3\n"))
-    assert load_fimi(path).to_pylist() == [[1, 2], [3]]
-    path.write_bytes(b"1 2\n3\n")
-    with pytest.raises(FormatError, match="expected a gzip file"):
-        load_fimi(path)
-
-
-@pytest.mark.parametrize(
-    "item", ["x", "1.5", "-4", "+4", "0x1", "2147483648", "99999999999999999999", "1,2", "\xe9", "\xa0"]
-)
-@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
-def test_fimi_names_the_line_of_what_is_no_item(tmp_path, item, encoding):
-    path = tmp_path / "wrong.dat"
-    path.write_bytes(f"1 2\n\n4 {item} 5\n6 y\n".encode(encoding))
-    with pytest.raises(FormatError, match=r"wrong\.dat, line 3: .* is no item"):
-        load_fimi(path)
-
-
-@pytest.mark.parametrize("load", [load_adult, load_diabetes, load_icd9, load_fimi])
+@pytest.mark.parametrize("load", [load_adult, load_diabetes, load_icd9])
 def test_missing_files_are_named(tmp_path, load):
     with pytest.raises(FileNotFoundError, match="absent"):
         load(tmp_path / "absent")
@@ -217,14 +180,3 @@ def test_real_icd9_is_a_tree(shared_data):
     assert all(len(icd9.parents(name)) == 1 for name in icd9.ids if name != "ICD-9-CM")
     assert icd9.depth("250.01") == 6
     assert icd9.parents("250.01") == icd9.parents("25001") == ["250.0"]
-
-
-@pytest.mark.parametrize(
-    ("name", "transactions", "items", "length"),
-    [("chess.dat", 3_196, 75, 37), ("pumsb_first4334.dat", 4_334, 1_539, 74)],
-)
-def test_real_transactions(shared_data, name, transactions, items, length):
-    found = load_fimi(shared_data(f"fimi/{name}"))
-    assert len(found) == transactions
-    assert len(found.flatten().unique()) == items
-    assert set(found.value_lengths().to_pylist()) == {length}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nominym.meaning.concepts import Concepts
+    from nominym.meaning import Concepts
 
 
 def read(tmp_path: Path, text: str | bytes, **options: str) -> Concepts:

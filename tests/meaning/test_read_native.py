@@ -11,7 +11,7 @@ import pytest
 
 from nominym.error import FormatError
 from nominym.files import write_atomic
-from nominym.meaning.concepts import Concepts
+from nominym.meaning import Concepts
 from nominym.meaning.read import read_concepts
 from nominym.meaning.read.native import read_json, read_parquet, write_json, write_parquet
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nominym.meaning.concepts import Concepts
+    from nominym.meaning import Concepts
 
 pytest.importorskip("fastobo", reason="needs the extra obo")
 

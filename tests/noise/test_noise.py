@@ -263,7 +263,7 @@ BAD = {
     "unknown pair": ({"alpha": 1, "reference": "pair", "pairs": [("diagnosis", "sex")]}, "not two of the columns"),
     "half a pair": ({"alpha": 1, "reference": "pair", "pairs": []}, "has no partner with the same taxonomy"),
     "pairs of text": ({"alpha": 1, "reference": "pair", "pairs": "diagnosis"}, "pairs='diagnosis': give a list"),
-    "roots": ({"alpha": 1, "roots": "top"}, "roots=: a mapping"),
+    "roots": ({"alpha": 1, "roots": "top"}, "roots='top': give a mapping"),
     "root of another": ({"alpha": 1, "roots": {"sex": "top"}}, "roots=: 'sex' is not among"),
     "unknown root": ({"alpha": 1, "roots": {"diagnosis": "top"}}, "root='top'"),
 }

@@ -115,9 +115,9 @@ def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     counted = [0]
     init, read_bytes = Watched.__init__, Watched.read
 
-    def open_(self: Watched, path: Any, hashed: bool) -> None:
+    def open_(self: Watched, path: Any) -> None:
         opened.append(Path(path).name)
-        init(self, path, hashed)
+        init(self, path)
 
     def read_(self: Watched, size: int = -1) -> bytes:
         data = read_bytes(self, size)

@@ -187,7 +187,7 @@ def test_fingerprints(tmp_path: Path) -> None:
     for name in ("a.csv", "a.csv.gz", "a.parquet"):
         path = tmp_path / name
         nym.release.write_table({"x": ["a", "b"] * 50_000, "y": ["c"] * 100_000}, path)
-        with files.open_table(path, hashed=True) as table:
+        with files.open_table(path) as table:
             files.read_columns(table, ["x"])
             found = table.fingerprint()
         content = path.read_bytes()

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym.error import NominymError
+from nominym.meaning import is_missing
 from nominym.table import code
 from nominym.table.coding import python_values
-from nominym.values import is_missing
 from table.columns import EVERY, Kind, Silent
 
 pytestmark = pytest.mark.filterwarnings("ignore::nominym.error.PrivacyWarning")

@@ -8,6 +8,7 @@ results are printed, how errors are worded and how they end. Nothing heavy is im
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import shlex
@@ -15,10 +16,12 @@ import sys
 import traceback
 import warnings
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
+from nominym.cli.options import Request, parse
 from nominym.error import (
     NO_VALUE,
+    Code,
     DataError,
     InternalError,
     NominymError,
@@ -32,7 +35,6 @@ from nominym.error import (
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from nominym.cli.options import Request
     from nominym.release import Manifest, Publication
 
 
@@ -40,43 +42,33 @@ class Exit(IntEnum):
     """What a command says when it ends."""
 
     DONE = 0
-    NOT_KEPT = 1
-    """A guarantee or a threshold is not kept."""
-    USAGE = 2
-    """Options that have no meaning."""
-    DATA = 3
-    """A table or a taxonomy that cannot be used as it is."""
-    FILES = 4
-    """Files that are not there or cannot be written; no room."""
-    DEFECT = 70
-    """A defect of nominym."""
-    INTERRUPTED = 130
-    """Ctrl-C."""
+    NOT_KEPT = 1  # a guarantee or a threshold
+    USAGE = 2  # options that have no meaning
+    DATA = 3  # a table or a taxonomy that cannot be used as it is
+    FILES = 4  # files that are not there or cannot be written; no room
+    DEFECT = 70  # of nominym
+    INTERRUPTED = 130  # by Ctrl-C
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; ends the process with 0, or with a code that says what was wrong."""
     spelling: Spelling = as_argument
     verbose = False
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files and columns may be what no terminal shows
+            stream.reconfigure(errors="backslashreplace")
     try:
-        from nominym.cli.options import parse
-
         given = parse(sys.argv[1:] if arguments is None else arguments)
         verbose, spelling = given.verbose, spelled(vars(given))
         with warnings.catch_warnings():
             warnings.simplefilter("always", PrivacyWarning)
             warnings.showwarning = _show
             code = given.run(given)
-    except (NominymError, OSError, MemoryError, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt) as error:
         if verbose:
             traceback.print_exc()
-        _tell("error", message(error, spelling))
+        tell("error", message(error, spelling))
         code = code_of(error)
-    except Exception as error:
-        if verbose:
-            traceback.print_exc()
-        _tell("error", f"a defect in nominym ({type(error).__name__}: {error}); nominym --verbose shows where")
-        code = Exit.DEFECT
     raise SystemExit(int(code or Exit.DONE))
 
 
@@ -84,23 +76,18 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def mask(given: Namespace) -> None:
-    """Make the release that was asked for."""
-    from nominym.cli.options import Request
-
-    show(release(Request(given)))
-
-
-swap = noise = data_swap = recode = mask
-
-
-def release(asked: Request) -> Publication:
-    """Make a release."""
+    """Make the release that was asked for, and say what it is."""
     from nominym.release import publish
 
+    asked = Request(given)
     source, target = asked.required("input", "the input file"), asked.required("out", "--out, the file to write")
     method = asked.method()
     options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "label", "column")
-    return publish(source, target, asked.roles, method, asked.meanings(), **options, progress=progress())
+    roles = {name: column["role"] for name, column in asked.columns.items()}
+    show(publish(source, target, roles, method, asked.meanings(), **options, progress=progress()))
+
+
+swap = noise = data_swap = recode = mask
 
 
 def show(made: Publication) -> None:
@@ -109,34 +96,27 @@ def show(made: Publication) -> None:
 
     said, dropped = made.manifest, made.manifest.roles.get(IDENTIFIER) or []
     if dropped:
-        notice(f"identifiers are dropped: {', '.join(dropped)}")
+        tell("notice", f"identifiers are dropped: {', '.join(dropped)}")
     for note in said.notes:
         if note != SCOPE_NOTE:
-            (warn if note == SEED_NOTE else notice)(note)
+            tell("warning" if note == SEED_NOTE else "notice", note)
     if made.paths.key is not None:
-        warn(f"{made.paths.key} tells which row is whose: keep it secret, apart from the release")
+        tell("warning", f"{made.paths.key} tells which row is whose: keep it secret, apart from the release")
     columns = f", {said.output['columns']} columns" if "columns" in said.output else ""
     without = f", without {', '.join(map(repr, dropped))}" if dropped else ""
     say(f"{made.paths.release}: {said.output['rows']:,} records{columns}{without}; rows {said.order}")
     for name, figures in said.summary.get("attributes", {}).items():
         if "expected_rmse" in figures:
-            say(f"  {name}: {_expected(figures)}")
+            stay = f"{figures['expected_unchanged']:.1%} of the values expected to stay as they are"
+            say(f"  {name}: expected RMSE {figures['expected_rmse']:.4f}, {stay}")
     if "groups" in said.summary:
         groups = said.summary["groups"]
-        count = groups.get("count", groups.get("number"))
-        say(f"  groups: {count:,}, of {groups['smallest']:,} to {groups['largest']:,} records")
+        say(f"  groups: {groups['count']:,}, of {groups['smallest']:,} to {groups['largest']:,} records")
     if "expected_error" in said.summary:
         say(f"  items wrong in the base: {said.summary['expected_error']:.1%} of a record's own, expected")
     say(f"  guarantee: {guarantee(said)}")
     record = f"; owner's record: {made.paths.key}" if made.paths.key is not None else ""
     say(f"  manifest: {made.paths.manifest.name}{record}")
-
-
-def _expected(figures: dict[str, Any]) -> str:
-    return (
-        f"expected RMSE {figures['expected_rmse']:.4f}, {figures['expected_unchanged']:.1%} of the values expected to "
-        "stay as they are"
-    )
 
 
 def guarantee(said: Manifest) -> str:
@@ -165,7 +145,7 @@ def say(text: str = "") -> None:
 
 def say_json(content: Any) -> None:
     """Print a result as JSON."""
-    from nominym.values import plain
+    from nominym.files import plain
 
     say(json.dumps(plain(content), ensure_ascii=False, indent=2))
 
@@ -176,33 +156,17 @@ def say_table(frame: Any, title: str) -> None:
     say(f"{title}\n" + "\n".join(f"  {line}" for line in shown.splitlines()))
 
 
-def notice(text: str) -> None:
-    """Tell what is good to know."""
-    _tell("notice", text)
-
-
-def warn(text: str) -> None:
-    """Tell what takes away from protection."""
-    _tell("warning", text)
-
-
-def _tell(kind: str, text: str) -> None:
+def tell(kind: str, text: str) -> None:
+    """Tell a notice, which is good to know, a warning, of what takes away from protection, or an error."""
     sys.stdout.flush()
     sys.stderr.write(f"{kind}: {text}\n")
 
 
-def _show(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _show(message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
     if issubclass(category, PrivacyWarning):
-        warn(str(message))
+        tell("warning", str(message))
     else:
-        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
+        sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))
 
 
 def progress() -> bool | None:
@@ -221,7 +185,9 @@ def code_of(error: BaseException) -> Exit:
         return Exit.DEFECT
     if isinstance(error, OSError | MemoryError):
         return Exit.FILES
-    return Exit.DATA if isinstance(error, DataError | TaxonomyError | UnknownConceptError) else Exit.USAGE
+    if isinstance(error, DataError | TaxonomyError | UnknownConceptError):
+        return Exit.DATA
+    return Exit.USAGE if isinstance(error, NominymError) else Exit.DEFECT
 
 
 def message(error: BaseException, spelling: Spelling = as_argument) -> str:
@@ -237,12 +203,24 @@ def message(error: BaseException, spelling: Spelling = as_argument) -> str:
         return "not enough memory"
     if isinstance(error, NominymError):
         return error.worded(spelling)
-    if isinstance(error, OSError) and error.errno is not None:
-        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return f"{where}no space left on the disk; nothing was written. Choose another place for --out"
-        return f"{where}{error.strerror}"
-    return str(error)
+    if not isinstance(error, OSError):
+        return f"a defect in nominym ({type(error).__name__}: {error}); nominym --verbose shows where"
+    if error.errno is None:
+        return str(error)
+    where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"{where}no space left on the disk; nothing was written. Choose another place for --out"
+    return f"{where}{error.strerror}"
+
+
+_PHRASES = {
+    "meanings": "--quasi COLUMN=MEANING (a taxonomy, number, equal, or a file of values in order, .order)",
+    "listed": "--quasi COLUMN=FILE.order",
+    "numbers": "--quasi COLUMN=number",
+    "equality": "--quasi COLUMN=equal",
+    "links": "name them child and parent in the first line",
+    "utf8": "convert the file to UTF-8",
+}
 
 
 def spelled(options: Any) -> Spelling:
@@ -262,9 +240,9 @@ def spelled(options: Any) -> Spelling:
                     f"\n  [columns.{_key(name)}]\n  role = {json.dumps(role)}" for name, role in value.items()
                 )
             return " ".join(write(role, column) for column, role in value.items())
-        if name == "meanings" and value is NO_VALUE:
-            return "--quasi COLUMN=MEANING (a taxonomy, number, equal, or a file of values in order, .order)"
-        name = {"labels": "label"}.get(name, name)
+        if name in _PHRASES and (value is NO_VALUE or isinstance(value, Code)):
+            return _PHRASES[name]
+        name = {"labels": "label", "target": "out"}.get(name, name)
         if name not in options:
             return as_argument(name, value)
         flag = f"--{name.replace('_', '-')}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nominym.cli import Exit, notice, progress, say, say_json, say_table, warn
+from nominym.cli import Exit, progress, say, say_json, say_table, tell
 from nominym.cli.options import Request
 from nominym.error import NO_VALUE, Advice, ParameterError
 from nominym.files import check_new
@@ -16,26 +16,14 @@ from nominym.release.pipeline import SEED_NOTE
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    import pandas as pd
-
 
 def read_pair(asked: Request, order_needed: str | None = None, **how: Any) -> FilePair | SetsPair:
     """Read the two files that a command compares; what has no meaning is known as it is written."""
-    given = asked.given
-    if given.config is None and given.release is None:
-        raise ParameterError("give two files, the original and the release, or a --config file that names them")
     original, release = asked.required("original", "the original"), asked.required("release", "the release")
     if are_sets(original, release):
         return compare_sets(original, release, **asked.files("key", "column"), progress=progress())
-    return compare_files(
-        original,
-        release,
-        asked.meanings(otherwise=Equality()),
-        **asked.files("key", "keep_order", "delimiter", "encoding", "na"),
-        **how,
-        order_needed=order_needed,
-        progress=progress(),
-    )
+    meanings, options = asked.meanings(Equality()), asked.files("key", "keep_order", "delimiter", "encoding", "na")
+    return compare_files(original, release, meanings, **options, **how, order_needed=order_needed, progress=progress())
 
 
 # ---- measure
@@ -67,7 +55,7 @@ def _lost(pair: FilePair) -> dict[str, Any]:
             row[f"mean {when}"], row[f"variance {when}"] = side.space.name(side.mean), side.variance
         rows.append(row)
     if rows and not pair.aligned:
-        notice("no RMSE: it needs to know which row is whose; give --key, or --keep-order")
+        tell("notice", "no RMSE: it needs to know which row is whose; give --key, or --keep-order")
     correlations = stats.correlation_changes(comparison.changes, progress=progress())
     found: dict[str, Any] = {"attributes": pd.DataFrame(rows), "correlations": correlations}
     kinds = {name: comparison.before.column(name).kind for name in comparison.shared}
@@ -84,7 +72,7 @@ def _lost_sets(pair: SetsPair) -> dict[str, Any]:
     if pair.record is not None:
         found["error rate"] = itemsets.error_rate(pair.sets, pair.release.base, pair.record.rows, progress=progress())
     else:
-        notice("no error rate: it needs to know which row is whose; give --key")
+        tell("notice", "no error rate: it needs to know which row is whose; give --key")
     for kind in ("present", "absent"):
         error = itemsets.query_error(pair.sets, pair.release.base, kind, progress=progress())
         found[f"query error, items {kind}"] = error
@@ -96,27 +84,35 @@ def _lost_sets(pair: SetsPair) -> dict[str, Any]:
 
 def audit(given: Namespace) -> Exit:
     """Attack a release; does the guarantee hold?"""
-    asked = Request(given)
-    pair = read_pair(asked, "an audit", columns=[], measure=given.measure)
-    if pair.manifest is not None and pair.manifest.seeded:
-        warn(SEED_NOTE)
-    found = attack_sets(pair, given.k) if isinstance(pair, SetsPair) else attack(pair, given.k)
+    pair = read_pair(Request(given), "an audit", columns=[], measure=given.measure)
+    found = attack(pair, given.k)
+    doubts = {
+        "there is no k to compare with: give --k": found["holds"] is None,
+        f"the release was {SEED_NOTE}": pair.seeded,
+        "by the owner's record, the release was made of another original": pair.other_input,
+    }
+    found["doubts"] = [why for why, so in doubts.items() if so]
     if given.json:
         say_json(found)
     else:
         _show(found)
-    return Exit.NOT_KEPT if found["holds"] is False else Exit.DONE
+    return Exit.DONE if found["holds"] and not found["doubts"] else Exit.NOT_KEPT
 
 
-def attack(pair: FilePair, k: int | None = None) -> dict[str, Any]:
-    """Link people with rows, by each masked column and by all; count who share their values."""
+def attack(pair: FilePair | SetsPair, k: int | None = None) -> dict[str, Any]:
+    """Link people with rows, by each masked column and by all; of item sets, count the rows that each could be."""
     from nominym import risk
 
+    method: Any = pair.release.method if isinstance(pair, SetsPair) else pair.method
+    if k is None:
+        k = getattr(method, "least", getattr(method, "k", None))
+    if isinstance(pair, SetsPair):
+        worlds = risk.worlds(pair.release, pair.sets, k=k, progress=progress())
+        return {"k": k, "holds": worlds.holds, "worlds": worlds.to_dict()}
     masked = list(pair.comparison.changes)
     if not masked:
         raise ParameterError("name the columns that an adversary knows", remedy=Advice("give {}", meanings=NO_VALUE))
-    k = pair.k if k is None else k
-    attacks: pd.DataFrame = risk.links(pair.comparison, k=k, progress=progress())
+    attacks = risk.links(pair.comparison, k=k, progress=progress())
     holds = [found for found in attacks["holds"] if found is not None]
     return {
         "k": k,
@@ -125,15 +121,6 @@ def attack(pair: FilePair, k: int | None = None) -> dict[str, Any]:
         "classes before": risk.classes(pair.comparison.before, masked).to_dict(),
         "classes after": risk.classes(pair.comparison.after, masked).to_dict(),
     }
-
-
-def attack_sets(pair: SetsPair, k: int | None = None) -> dict[str, Any]:
-    """Count the rows that each record could be."""
-    from nominym import risk
-
-    k = pair.k if k is None else k
-    found = risk.worlds(pair.release, pair.sets, k=k, progress=progress())
-    return {"k": k, "holds": found.holds, "worlds": found.to_dict()}
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -151,10 +138,10 @@ def _show(found: dict[str, Any]) -> None:
         worlds = found["worlds"]
         say(f"rows that a record could be: {worlds['smallest']:,} or more; {worlds['attacked']:,} attacked")
         most = f"the attack finds a row with a probability of at most {worlds['posterior']['largest']:.2%}"
-    if found["holds"] is None:
-        say(f"{most}; no k to compare with: give --k")
-    else:
-        say(f"{most}; 1/{found['k']} {'holds' if found['holds'] else 'DOES NOT HOLD'}")
+    held = {None: "", True: f"; 1/{found['k']} holds", False: f"; 1/{found['k']} DOES NOT HOLD"}
+    say(f"{most}{held[found['holds']]}")
+    for why in found["doubts"]:
+        say(f"this shows nothing: {why}")
 
 
 # ---- report
@@ -162,25 +149,21 @@ def _show(found: dict[str, Any]) -> None:
 
 def report(given: Namespace) -> None:
     """Write a page about a release."""
-    asked = Request(given)
-    edition = given.edition or "publication"
+    from nominym.report import write
+
+    asked, overwrite = Request(given), bool(given.overwrite)
+    edition: Any = given.edition or "publication"
+    owner = edition == "owner"
     release = asked.required("release", "the release")
-    target = Path(given.out or f"{release}.{'owner' if edition == 'owner' else 'report'}.html")
+    if owner and given.out is None:
+        fault = "this edition must not lie beside the release; choose a place for it"
+        raise ParameterError(fault, parameter="edition", value=edition, remedy=Advice("give {}", out=NO_VALUE))
+    target = Path(given.out or f"{release}.report.html")
     sweep = None if given.sweep is None else _values(given.sweep)
-    check_new(target, bool(given.overwrite))
-    pair = read_pair(asked, "the owner's edition of a report" if edition == "owner" else None)
-    write_report(target, pair, edition=edition, k=given.k, sweep=sweep, overwrite=bool(given.overwrite))
-    say(f"report, {_EDITIONS[edition]}: {target}")
-
-
-_EDITIONS = {"publication": "edition for publication", "owner": "edition for the owner alone"}
-
-
-def write_report(target: Path, pair: FilePair | SetsPair, **how: Any) -> None:
-    """Write an edition of the report of two files."""
-    from nominym import report
-
-    report.write(target, pair, **how, progress=progress())
+    check_new(target, overwrite)
+    pair = read_pair(asked, "the owner's edition of a report" if owner else None)
+    write(target, pair, edition=edition, k=given.k, sweep=sweep, overwrite=overwrite, progress=progress())
+    say(f"report, edition for {'the owner alone' if owner else 'publication'}: {target}")
 
 
 def _values(text: str) -> dict[str, Any]:

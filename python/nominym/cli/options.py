@@ -11,10 +11,11 @@ import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from nominym.cli.config import SAY_MEANING, WORDS, Config, load
+from nominym.cli.config import SAY_MEANING, WORDS, load
 from nominym.error import ParameterError
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ class Shared:
         return self.flags.split()[0].lstrip("-").replace("-", "_").lower()
 
 
-_REPEATED = "May be repeated."
 SHARED: Mapping[str, Shared] = {
     "input": Shared("INPUT", "Table to mask: .csv, .tsv, .txt (also .gz) or .parquet.", place="input.path"),
     "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz), a line of item numbers each, or .parquet "
@@ -48,12 +48,11 @@ SHARED: Mapping[str, Shared] = {
                   place="output.path"),
     "original": Shared("ORIGINAL", "Original records.", place="input.path"),
     "release": Shared("RELEASE", "Release made of them.", place="output.path"),
-    "page": Shared("--out -o", "Page to write; by default RELEASE.report.html, RELEASE.owner.html for the owner."),
+    "page": Shared("--out -o", "Page to write; by default RELEASE.report.html; needed for the owner's edition."),
     "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
-                    f"sex=equal, grade=grades.order (one value a line, lowest first). {_REPEATED}", list,
-                    "COLUMN=MEANING"),
-    "keep": Shared("--keep", f"Column that is published as it is. {_REPEATED}", list, "COLUMN"),
-    "identifier": Shared("--identifier", f"Column that identifies a person: dropped. {_REPEATED}", list, "COLUMN"),
+                    "sex=equal, grade=grades.order (one value a line, lowest first).", list, "COLUMN=MEANING"),
+    "keep": Shared("--keep", "Column that is published as it is.", list),
+    "identifier": Shared("--identifier", "Column that identifies a person: dropped.", list),
     "seed": Shared("--seed", "For studies: the same seed gives the same release, which guarantees nothing.", int,
                    place="method.seed"),
     "key": Shared("--key", "Write the owner's record to this file: the row of each record, the seed, the figures of "
@@ -67,8 +66,7 @@ SHARED: Mapping[str, Shared] = {
     "delimiter": Shared("--delimiter", "Of delimited text; a comma by default, a tab in .tsv.",
                         place="input.delimiter"),
     "encoding": Shared("--encoding", "Of delimited text; utf-8 by default.", place="input.encoding"),
-    "na": Shared("--na", f"Text that means missing in masked columns, as empty cells do. {_REPEATED}", list, "TEXT",
-                 place="input.na"),
+    "na": Shared("--na", "Text that means missing in masked columns, as empty cells do.", list, "TEXT", "input.na"),
     "column": Shared("--column", "Of a Parquet file, the column of lists of items.", place="input.column"),
     "label": Shared("--label", "Column of sensitive labels; of a .dat file, a file with one label a line.",
                     place="input.label"),
@@ -79,8 +77,7 @@ SHARED: Mapping[str, Shared] = {
     "measure": Shared("--measure", "Semantic distance; by default that of the manifest, or wu-palmer."),
     "distance": Shared("--measure", "Semantic distance; wu-palmer by default."),
     "k": Shared("--k", "Compare with 1/k; by default the k of the manifest.", int),
-    "columns": Shared("--columns", f"Column to compare the distribution of; by default all in both files. {_REPEATED}",
-                      list, "COLUMN"),
+    "columns": Shared("--columns", "Column to compare the distribution of; by default all in both files.", list),
     "edition": Shared("--edition", "publication (default): figures that may be published; owner: all, for you alone."),
     "sweep": Shared("--sweep", "For the owner: mask again with other values, k=2,5,10 or alpha=0.1,0.5."),
     "json": Shared("--json", "Print JSON.", bool),
@@ -88,7 +85,7 @@ SHARED: Mapping[str, Shared] = {
     "a": Shared("A", "Concept, by id, label or synonym."),
     "b": Shared("B", "Another one."),
     "table": Shared("TABLE", "Table whose values are to be concepts."),
-    "checked": Shared("--column", f"Column of it. {_REPEATED}", list, "COLUMN"),
+    "checked": Shared("--column", "Column of it.", list),
     "converted": Shared("--out -o", "File to write: .json or .parquet."),
     "folder": Shared("--out -o", "Folder for all files; made if it is not there.", metavar="FOLDER"),
     "records": Shared("--records", "Hospital discharges to draw; 100,000 by default.", int),
@@ -108,10 +105,9 @@ class Command:
     about: str
     options: tuple[str, ...]
     module: str
+    """Empty for those that make a release, which have the options of their method too."""
     more: str = ""
     examples: tuple[str, ...] = ()
-    masks: bool = False
-    """Whether it has the options of a method."""
     required: tuple[str, ...] = ()
 
 
@@ -122,20 +118,20 @@ COMMANDS: Mapping[str, Command] = {
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 10",
             "swap visits.parquet -o release.parquet --quasi diagnosis=icd-9-cm --identifier name --k 10",
             "swap --config release.toml",
-        ), masks=True),
+        )),
     "noise": Command(
         "Replace values by concepts at a randomly drawn semantic distance.", (*_TABLE, *_MADE), "", _ROLES, (
             "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --alpha 0.3",
             "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --method exponential --epsilon 2",
             "noise --config release.toml --alpha 0.5",
-        ), masks=True),
+        )),
     "data-swap": Command(
         "Let random pairs of records exchange their values of the masked columns.", (*_TABLE, *_MADE), "",
         f"{_ROLES} --quasi needs no meaning here. Columns of --equal and --unequal need a role too.", (
             "data-swap visits.csv -o release.csv --quasi diagnosis --keep sex --rate 0.1",
             "data-swap visits.csv -o release.csv --quasi diagnosis --keep sex --equal sex --true-swaps",
             "data-swap --config release.toml",
-        ), masks=True),
+        )),
     "recode": Command(
         "Publish set-valued records so that each has k equally likely identities.",
         ("items", "out", "label", "column", "seed", "key", "overwrite", "config"), "",
@@ -143,7 +139,7 @@ COMMANDS: Mapping[str, Command] = {
             "recode baskets.dat -o release.parquet --k 8",
             "recode baskets.parquet --column items --label illness -o release.parquet --l 6",
             "recode --config release.toml",
-        ), masks=True),
+        )),
     "measure": Command(
         "Compare a release with its original: distances, means, variances, correlations, distortion.",
         (*_PAIR, "columns", "measure", "json"), "judging",
@@ -155,7 +151,8 @@ COMMANDS: Mapping[str, Command] = {
     "audit": Command(
         "Attack a release as an adversary who knows the original values, and count the people re-identified.",
         (*_PAIR, "k", "measure", "json"), "judging",
-        "Ends with 1 if more are re-identified than 1/k allows. Item sets need no key. For the owner only.", (
+        "Ends with 1 if more are re-identified than 1/k allows, or if nothing can be said: without k, with a seed, of "
+        "another original. Item sets need no key. For the owner only.", (
             "audit visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet",
             "audit baskets.dat release.parquet --k 8",
             "audit --config release.toml --json",
@@ -165,8 +162,8 @@ COMMANDS: Mapping[str, Command] = {
         (*_PAIR, "page", "edition", "k", "sweep", "overwrite"), "judging",
         "The edition for publication has only figures that do not depend on the draw; the owner's edition has all.", (
             "report visits.csv release.csv --quasi diagnosis=icd.csv",
-            "report visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet --edition owner",
-            "report --config release.toml --edition owner --sweep k=2,5,10,20,50",
+            "report visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet --edition owner -o mine.html",
+            "report --config release.toml --edition owner -o mine.html --sweep k=2,5,10,20,50",
         )),
     "taxonomy info": Command(
         "Show what a taxonomy holds.", ("taxonomy", "format", "virtual_root", "json"), "taxonomy", "",
@@ -236,24 +233,15 @@ def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
             group = subs.add_parser(first, help=about, description=about)
             folders[first] = group.add_subparsers(metavar="COMMAND", title="commands", required=True)
         place = folders[first] if second else subs
-        made = place.add_parser(second or first, help=command.about, description=_description(command),
-                                epilog=_epilog(command))  # fmt: skip
+        about = f"{command.about}\n\n{textwrap.fill(command.more, 100)}".rstrip()
+        examples = "\n".join(["examples:", *(f"  nominym {example}" for example in command.examples), "", _CODES])
+        made = place.add_parser(second or first, help=command.about, description=about, epilog=examples)
         if all(part in arguments for part in name.split()):
             _fill(made, name, command)
     return top
 
 
-def _description(command: Command) -> str:
-    return f"{command.about}\n\n{textwrap.fill(command.more, 100)}" if command.more else command.about
-
-
-def _epilog(command: Command) -> str:
-    return "\n".join(["examples:", *(f"  nominym {example}" for example in command.examples), "", _CODES])
-
-
 def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
-    from importlib import import_module
-
     module = import_module(f"nominym.cli.{command.module}".rstrip("."))
     made.set_defaults(command=name, run=getattr(module, name.split()[-1].replace("-", "_")))
     for shared in command.options:
@@ -263,10 +251,13 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
             made.add_argument(declared.name, help=declared.help, metavar=declared.flags, nargs=None if needed else "?")
         else:
             how = _how(declared.kind, declared.metavar)
-            made.add_argument(*declared.flags.split(), dest=declared.name, help=declared.help, required=needed, **how)
-    if command.masks:
+            about = f"{declared.help} May be repeated." if declared.kind is list else declared.help
+            made.add_argument(*declared.flags.split(), dest=declared.name, help=about, required=needed, **how)
+    if not command.module:
+        from nominym.release import METHODS
+
         options = made.add_argument_group("options of the method")
-        chosen = method_of(name)
+        chosen = METHODS[name]
         for option, of_method in chosen.options().items():
             options.add_argument(
                 f"--{option.replace('_', '-')}", dest=option, help=_help(of_method, chosen.default(option)),
@@ -279,8 +270,7 @@ def _how(kind: type, metavar: str | None, switched_on: bool = False) -> dict[str
         return {"action": argparse.BooleanOptionalAction if switched_on else "store_true", "default": None}
     if kind is list:
         return {"action": "append", "metavar": metavar or "COLUMN"}
-    names = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
-    return {"type": kind, "metavar": metavar or names[kind]}
+    return {"type": kind, "metavar": metavar or ("TEXT" if kind is str else "NUMBER")}
 
 
 def _help(option: Option, default: Any) -> str:
@@ -291,13 +281,6 @@ def _help(option: Option, default: Any) -> str:
     return text.replace("%", "%%")
 
 
-def method_of(command: str) -> type[Method]:
-    """Return the method of a command."""
-    from nominym.release import METHODS
-
-    return METHODS[command]
-
-
 # ---- the command line and the file of --config, put together
 
 
@@ -306,23 +289,23 @@ class Request:
 
     def __init__(self, given: argparse.Namespace) -> None:
         """Read the file, if there is one."""
-        self.given, self.command = given, COMMANDS[given.command]
-        self.config: Config | None = None
+        self.given = given
+        self.file: dict[str, Any] = {}
+        columns: dict[str, dict[str, Any]] = {}
         if given.config is not None:
             declared = [(shared.place, shared.kind) for shared in SHARED.values() if shared.place is not None]
-            self.config = load(given.config, given.command, declared)
-        self.values = {
-            SHARED[name].name: self._chosen(SHARED[name]) for name in self.command.options if SHARED[name].place
-        }
-        self.columns = self._columns()
+            self.file, columns = load(given.config, given.command, declared)
+        used = [SHARED[name] for name in COMMANDS[given.command].options]
+        self.values = {shared.name: self._said(shared.name, shared.place) for shared in used if shared.place}
+        self.columns = self._columns(columns)
 
-    def _chosen(self, shared: Shared) -> Any:
-        said = getattr(self.given, shared.name)
-        return said if said is not None else self.in_file(shared.place)
-
-    def in_file(self, place: str | None) -> Any:
+    def in_file(self, place: str) -> Any:
         """Return what a place of the file says, section and key."""
-        return None if self.config is None else self.config.get(place)
+        return self.file.get(place)
+
+    def _said(self, name: str, place: str) -> Any:
+        said = getattr(self.given, name)
+        return said if said is not None else self.in_file(place)
 
     def files(self, *names: str) -> dict[str, Any]:
         """Return options of files by name, those that were given."""
@@ -336,56 +319,49 @@ class Request:
 
     def method(self) -> Method:
         """Make the method, before anything is read."""
-        chosen = method_of(self.given.command)
-        said = {name: self.in_file(f"method.{name}") for name in chosen.options()}
-        said |= {name: getattr(self.given, name) for name in chosen.options() if getattr(self.given, name) is not None}
+        from nominym.release import METHODS
+
+        chosen = METHODS[self.given.command]
+        said = {name: self._said(name, f"method.{name}") for name in chosen.options()}
         said = {name: value for name, value in said.items() if value is not None}
         roots = {name: column["root"] for name, column in self.columns.items() if "root" in column}
         return chosen.from_options({**said, **({"roots": roots} if roots else {})})
 
-    @property
-    def roles(self) -> dict[str, str]:
-        """The role of each column."""
-        return {name: column["role"] for name, column in self.columns.items()}
-
     def meanings(self, otherwise: Any = None) -> dict[str, Any]:
         """Return what values mean, by column; ``otherwise`` for masked columns of which nothing is said."""
-        found = {}
-        for name, column in self.columns.items():
-            meaning = self._meaning(column)
-            if meaning is None and column["role"] == "quasi-identifier":
-                meaning = otherwise
-            if meaning is not None:
-                found[name] = meaning
-        return found
+        found = {
+            name: self._meaning(column, otherwise if column["role"] == "quasi-identifier" else None)
+            for name, column in self.columns.items()
+        }
+        return {name: meaning for name, meaning in found.items() if meaning is not None}
 
-    def _meaning(self, column: Mapping[str, Any]) -> Any:
+    def _meaning(self, column: Mapping[str, Any], otherwise: Any) -> Any:
         from nominym.meaning import Equality, Order
         from nominym.release import MeaningFile
 
         if "order" in column:
             return Order(column["order"])
         text = column.get("meaning", column.get("taxonomy"))
-        if text in (None, *WORDS):
-            return None if text is None else Order() if text == "number" else Equality()
+        if text is None:
+            return otherwise
+        if text in WORDS:
+            return Order() if text == "number" else Equality()
         said = {name: getattr(self.given, name, None) for name in ("format", "virtual_root")}
         chosen = {name: column.get(name) if value is None else value for name, value in said.items()}
         return MeaningFile(text, chosen["format"], bool(chosen["virtual_root"]))
 
-    def _columns(self) -> dict[str, dict[str, Any]]:
-        columns = {} if self.config is None else {name: dict(each) for name, each in self.config.columns.items()}
+    def _columns(self, columns: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         seen: dict[str, str] = {}
-        for option in ("identifier", "quasi", "keep"):
+        for option, role in (("identifier", "identifier"), ("quasi", "quasi-identifier"), ("keep", "keep")):
             for text in getattr(self.given, option, None) or ():
                 name, _, meaning = text.partition("=") if option == "quasi" else (text, "", "")
                 if name in seen:
                     raise ParameterError(f"column {name!r} is given twice: --{seen[name]} and --{option}")
                 seen[name] = option
-                if option != "quasi":
-                    columns[name] = {"role": option}
-                    continue
-                old = columns.get(name, {}) if columns.get(name, {}).get("role") == "quasi-identifier" else {}
+                old = columns.get(name, {})
+                if option != "quasi" or old.get("role") != role:
+                    old = {}
                 if meaning:
                     old = {key: value for key, value in old.items() if key not in SAY_MEANING} | {"meaning": meaning}
-                columns[name] = {**old, "role": "quasi-identifier"}
+                columns[name] = {**old, "role": role}
         return columns

@@ -45,8 +45,7 @@ def check(given: Namespace) -> None:
     if given.table is None:
         return
     if not given.column:
-        remedy = Advice("give {}", column=NO_VALUE)
-        raise ParameterError("name the column of the table whose values are concepts", remedy=remedy)
+        raise ParameterError("name the column whose values are concepts", remedy=Advice("give {}", column=NO_VALUE))
     held = read_table(given.table, given.column, delimiter=given.delimiter, encoding=given.encoding or "utf-8",
                       na=tuple(given.na or ()))  # fmt: skip
     for name in held.column_names:

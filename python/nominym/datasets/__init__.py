@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from nominym.datasets.baskets import Baskets, baskets
 from nominym.datasets.discharges import SHAPES, Discharges, discharges
-from nominym.datasets.loaders import load_adult, load_diabetes, load_fimi, load_icd9
+from nominym.datasets.loaders import load_adult, load_diabetes, load_icd9
 
 __all__ = [
     "SHAPES",
@@ -20,6 +20,5 @@ __all__ = [
     "discharges",
     "load_adult",
     "load_diabetes",
-    "load_fimi",
     "load_icd9",
 ]

@@ -84,18 +84,6 @@ def baskets(
     require(int(n * size * _BYTES), f"{n:,} baskets of {size:g} items", "draw fewer")
     # One number for all streams, or the parts would not belong together.
     seed = secrets.randbits(64) if seed is None else _whole("seed", seed, 0, 2**64 - 1)
-    starts, codes = _draw(n, seed, items, size, profiles, loyalty, skew)
-    sets = Itemsets(_made(items, starts, codes), pa.array(np.arange(items)))
-    if not labels:
-        return Baskets(sets, None)
-    weights = 1 / (np.arange(labels) + 9.0)
-    names = np.array([f"L{i:03}" for i in range(labels)], dtype=object)
-    return Baskets(sets, names[_pick(draw_synthetic(n, seed, _Stream.LABELS), weights)])
-
-
-def _draw(
-    n: int, seed: int, items: int, size: float, profiles: int, loyalty: float, skew: float
-) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     # Geometric sizes: many small baskets, a few large ones.
     lots = draw_synthetic(n, seed, _Stream.SIZES)
     draws = 1 + (np.log1p(-lots) / np.log1p(-1 / size)).astype(np.int64) if size > 1 else np.ones(n, dtype=np.int64)
@@ -116,7 +104,14 @@ def _draw(
     key = key[np.concatenate(([True], key[1:] != key[:-1]))]
     held, codes = np.divmod(key, items)
     starts = np.concatenate(([0], np.cumsum(np.bincount(held, minlength=n))))
-    return starts.astype(np.uint64), codes.astype(np.uint32)
+    core = Sets.make(items, starts.astype(np.uint64), codes.astype(np.uint32))
+    assert isinstance(core, Sets)  # each item once
+    sets = Itemsets(core, pa.array(np.arange(items)))
+    if not labels:
+        return Baskets(sets, None)
+    weights = 1 / (np.arange(labels) + 9.0)
+    names = np.array([f"L{i:03}" for i in range(labels)], dtype=object)
+    return Baskets(sets, names[_pick(draw_synthetic(n, seed, _Stream.LABELS), weights)])
 
 
 def _zipf(count: int, skew: float) -> NDArray[np.float64]:
@@ -129,9 +124,3 @@ def _pick(lots: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np
     ends = np.cumsum(weights)
     places: NDArray[np.int64] = np.minimum(np.searchsorted(ends, lots * ends[-1], side="right"), len(weights) - 1)
     return places
-
-
-def _made(items: int, starts: NDArray[np.uint64], codes: NDArray[np.uint32]) -> Sets:
-    made = Sets.make(items, starts, codes)
-    assert isinstance(made, Sets)  # each item once
-    return made

@@ -6,7 +6,6 @@ import math
 import operator
 import secrets
 from enum import IntEnum
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,14 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHAPES: dict[str, dict[str, Any]] = {
-    "srs-1": {
-        "n": 1172,
-        "diagnoses": 783,
-        "procedures": 430,
-        "skew": 0.5,
-        "association": 0.61,
-        "spread": 0.6,
-    },
+    "srs-1": {"n": 1172, "diagnoses": 783, "procedures": 430, "skew": 0.5, "association": 0.61, "spread": 0.6},
     "srs-2": {"n": 1012, "diagnoses": 55, "procedures": 94, "skew": 0.3, "association": 0.69, "spread": 0.35},
     "sna-1": {"n": 1350, "diagnoses": 17, "secondary": 19, "skew": 0.0, "association": 0.975, "spread": 0.5},
     "sna-2": {"n": 1316, "diagnoses": 18, "procedures": 21, "skew": 0.0, "association": 0.915, "spread": 0.35},
@@ -169,48 +161,29 @@ def discharges(
         "secondary": (disorders, secondary, lots[_neighbors(disorders.site[disorders.site >= 0])]),
         "procedure": (treatments, procedures, draw_synthetic(treatments.size, seed, _Stream.PROCEDURES)),
     }
-    with steps(progress, "discharges", len(plan)) as done:
-        columns = _draw(n, seed, plan, skew, association, turn, places, done)
-    disorder, treatment = _taxonomies()
-    taxonomies = {"diagnosis": disorder, "secondary": disorder, "procedure": treatment}
-    return Discharges(pd.DataFrame(columns, copy=False), taxonomies)
-
-
-def _draw(
-    n: int,
-    seed: int,
-    plan: dict[str, tuple[vocabulary.Vocabulary, int, NDArray[np.float64]]],
-    skew: float,
-    association: float,
-    turn: NDArray[np.intp],
-    places: int,
-    done: Callable[[int], object],
-) -> dict[str, Any]:
-    """Draw the columns of the plan, the first leading the others, and those of the patients."""
     columns: dict[str, Any] = {}
     leader, lead = None, np.empty(0)
-    for number, (name, (words, count, lots)) in enumerate(plan.items()):
-        categories = _choose(words, count, skew, turn, places, lots)
-        position = draw_synthetic(n, seed, _Stream.POSITION + number)
-        if leader is None:
-            leader, lead = categories, position
-        else:
-            followers = _exact_share(association, draw_synthetic(n, seed, _Stream.FOLLOWS + number))
-            position[followers] = np.interp(lead[followers], leader.sites, categories.sites)
-        codes = _codes(position, categories.ends)
-        columns[name] = _column(codes, [words.concepts.ids[concept] for concept in categories.concepts])
-        if categories is leader:
-            patients = _patients(codes, words.system[categories.concepts], seed)
-        done(number + 1)
-    return columns | patients
-
-
-@lru_cache(maxsize=1)
-def _taxonomies() -> tuple[Taxonomy, Taxonomy]:
-    return (
-        Taxonomy.from_concepts(vocabulary.diagnoses().concepts),
-        Taxonomy.from_concepts(vocabulary.procedures().concepts),
-    )
+    with steps(progress, "discharges", len(plan)) as done:
+        for number, (name, (words, count, lots)) in enumerate(plan.items()):
+            categories = _choose(words, count, skew, turn, places, lots)
+            position = draw_synthetic(n, seed, _Stream.POSITION + number)
+            if leader is None:
+                leader, lead = categories, position
+            else:
+                # The lowest lots, so many exactly: a share left to chance would blur the correlation.
+                share = round(association * n)
+                follows = draw_synthetic(n, seed, _Stream.FOLLOWS + number)
+                followers = np.argpartition(follows, min(share, n - 1))[:share]
+                position[followers] = np.interp(lead[followers], leader.sites, categories.sites)
+            codes = _codes(position, categories.ends)
+            ids = pd.Index([words.concepts.ids[concept] for concept in categories.concepts])
+            made = pd.Categorical.from_codes(codes, ids)
+            columns[name] = made if n >= count else made.remove_unused_categories()
+            if categories is leader:
+                patients = _patients(codes, words.system[categories.concepts], seed)
+            done(number + 1)
+    taxonomies = {name: words.taxonomy for name, (words, _, _) in plan.items()}
+    return Discharges(pd.DataFrame(columns | patients, copy=False), taxonomies)
 
 
 def _neighbors(site: NDArray[np.int32]) -> NDArray[np.intp]:
@@ -246,12 +219,6 @@ def _choose(
     return _Categories(concepts, edges[1:], sites)
 
 
-def _exact_share(share: float, lots: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return which records have the lowest lots; a share left to chance would blur the correlation."""
-    count = round(share * len(lots))
-    return np.argpartition(lots, min(count, len(lots) - 1))[:count]
-
-
 def _codes(position: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.int16]:
     """Return the category at each position, every category at least once if there are enough positions."""
     # A site without categories at the end of the line leads to position 1, beyond the last category.
@@ -270,14 +237,6 @@ def _codes(position: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[
     kept[rounded_up] += 1
     codes[np.argsort(position, kind="stable")] = np.repeat(np.arange(len(ends), dtype=np.int16), kept + 1)
     return codes
-
-
-def _column(codes: NDArray[np.int16], ids: list[str]) -> Any:
-    """Return a categorical of the ids that occur."""
-    occurs = np.bincount(codes, minlength=len(ids)) > 0
-    if not occurs.all():
-        codes = (np.cumsum(occurs) - 1).astype(np.int16)[codes]
-    return pd.Categorical.from_codes(codes, pd.Index(ids)[occurs])
 
 
 def _patients(codes: NDArray[np.int16], system: NDArray[np.int32], seed: int) -> dict[str, Any]:

@@ -15,13 +15,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from nominym.error import FormatError
 from nominym.files import StrPath
-from nominym.itemsets import Itemsets
-from nominym.meaning import Taxonomy
-from nominym.meaning.concepts import Concepts
+from nominym.meaning import Concepts, Taxonomy
 
 ADULT_COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
@@ -52,23 +49,20 @@ def load_adult(folder: StrPath) -> pd.DataFrame:
 
     B. Becker and R. Kohavi, Adult, UCI Machine Learning Repository, 1996, https://doi.org/10.24432/C5XW20.
     """
-    parts = [_load_adult_part(Path(folder, name)) for name in ("adult.data", "adult.test")]
+    expected, parts = f"{len(ADULT_COLUMNS)} columns from age to income, without a header", []
+    for path in (Path(folder, "adult.data"), Path(folder, "adult.test")):
+        frame = _read_table(path, expected, header=None, names=ADULT_COLUMNS, comment="|", skipinitialspace=True)
+        for name in ADULT_COLUMNS:
+            if name not in _ADULT_NUMBERS:
+                frame[name] = frame[name].astype("str").str.strip().where(frame[name].notna())
+            elif frame[name].dtype != np.int64:
+                raise FormatError(f"{path}: the column {name} is not made of whole numbers; expected {expected}")
+        frame["income"] = frame["income"].str.removesuffix(".")
+        other = frame.loc[~frame["income"].isin(_ADULT_INCOMES), "income"]
+        if len(other):
+            raise FormatError(f"{path}: income {other.iloc[0]!r}; expected {' or '.join(_ADULT_INCOMES)}")
+        parts.append(frame)
     return pd.concat(parts, ignore_index=True)
-
-
-def _load_adult_part(path: Path) -> pd.DataFrame:
-    expected = f"{len(ADULT_COLUMNS)} columns from age to income, without a header"
-    frame = _read_table(path, expected, header=None, names=ADULT_COLUMNS, comment="|", skipinitialspace=True)
-    for name in ADULT_COLUMNS:
-        if name not in _ADULT_NUMBERS:
-            frame[name] = frame[name].astype("str").str.strip().where(frame[name].notna())
-        elif frame[name].dtype != np.int64:
-            raise FormatError(f"{path}: the column {name} is not made of whole numbers; expected {expected}")
-    frame["income"] = frame["income"].str.removesuffix(".")
-    other = frame.loc[~frame["income"].isin(_ADULT_INCOMES), "income"]
-    if len(other):
-        raise FormatError(f"{path}: income {other.iloc[0]!r}; expected {' or '.join(_ADULT_INCOMES)}")
-    return frame
 
 
 def load_diabetes(path: StrPath) -> pd.DataFrame:
@@ -88,8 +82,7 @@ def load_diabetes(path: StrPath) -> pd.DataFrame:
     International, 2014, 781670; data at https://doi.org/10.24432/C5230J.
     """
     expected = f"a header with {', '.join(_DIAGNOSES)}, and as many cells in each row"
-    frame = _read_table(path, expected, dtype=dict.fromkeys(_DIAGNOSES, "str"), low_memory=False)
-    _require_columns(path, frame, _DIAGNOSES)
+    frame = _read_table(path, expected, _DIAGNOSES, dtype=dict.fromkeys(_DIAGNOSES, "str"), low_memory=False)
     for name in _DIAGNOSES:
         # Few codes, many rows.
         codes = {code: _ICD9_CODE.fullmatch(code) for code in frame[name].dropna().unique()}
@@ -121,8 +114,7 @@ def load_icd9(path: StrPath) -> Taxonomy:
     National Center for Health Statistics, International Classification of Diseases, Ninth Revision, Clinical
     Modification.
     """
-    frame = _read_table(path, f"a header with {', '.join(_ICD9_COLUMNS)}", dtype="str")
-    _require_columns(path, frame, _ICD9_COLUMNS)
+    frame = _read_table(path, f"a header with {', '.join(_ICD9_COLUMNS)}", _ICD9_COLUMNS, dtype="str")
     codes, dotted, parents, short, long = (frame[name].tolist() for name in _ICD9_COLUMNS)
     ids = dict(zip(codes, dotted, strict=True)) | {"ROOT": "ICD-9-CM"}
     return Taxonomy.from_concepts(
@@ -138,26 +130,8 @@ def load_icd9(path: StrPath) -> Taxonomy:
     )
 
 
-def load_fimi(path: StrPath) -> Any:
-    """Load transactions, one a line, items as whole numbers: a pyarrow ``ListArray`` of int32.
-
-    As ``Itemsets.from_fimi``, for those who want plain lists, each in increasing order.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "tiny.dat")
-    ...     _ = path.write_text("1 3 7 \\n2 3\\n")
-    ...     load_fimi(path).to_pylist()
-    [[1, 3, 7], [2, 3]]
-
-    B. Goethals and M. J. Zaki, Advances in frequent itemset mining implementations: report on FIMI'03, SIGKDD
-    Explorations 6(1), 2004.
-    """
-    return Itemsets.from_fimi(path).to_column("arrow").cast(pa.list_(pa.int32()))
-
-
-def _read_table(path: StrPath, expected: str, **options: Any) -> pd.DataFrame:
-    """Read delimited text in which only "?" is missing and all rows have all cells."""
+def _read_table(path: StrPath, expected: str, needed: tuple[str, ...] = (), **options: Any) -> pd.DataFrame:
+    """Read delimited text in which only "?" is missing and all rows have all cells, those of needed columns too."""
     try:
         frame: pd.DataFrame = pd.read_csv(path, keep_default_na=False, na_values=["?"], **options)
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -167,10 +141,7 @@ def _read_table(path: StrPath, expected: str, **options: Any) -> pd.DataFrame:
     if surplus or not len(frame) or frame.iloc[:, -1].astype("str").eq("").any():
         problem = "too many cells" if surplus else "too few cells" if len(frame) else "no records"
         raise FormatError(f"{os.fspath(path)}: {problem}; expected {expected}")
-    return frame
-
-
-def _require_columns(path: StrPath, frame: pd.DataFrame, names: tuple[str, ...]) -> None:
-    missing = [name for name in names if name not in frame.columns]
+    missing = [name for name in needed if name not in frame.columns]
     if missing:
-        raise FormatError(f"{os.fspath(path)}: no column {missing[0]!r}; expected {', '.join(names)}")
+        raise FormatError(f"{os.fspath(path)}: no column {missing[0]!r}; expected {', '.join(needed)}")
+    return frame

@@ -7,12 +7,12 @@ their taxonomies. Nothing is taken from a published terminology. Codes count dep
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nominym.meaning.concepts import Concepts
+from nominym.meaning import Concepts, Taxonomy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -213,6 +213,11 @@ class Vocabulary:
     def size(self) -> int:
         """Number of concepts that records can have: the sites and all below."""
         return int((self.site >= 0).sum())
+
+    @cached_property
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy of the concepts."""
+        return Taxonomy.from_concepts(self.concepts)
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from nominym import chart
@@ -38,12 +37,7 @@ def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> go.Figure:
     pairs = table[~whole]
     if not len(pairs):
         raise DataError("table: a heat map shows pairs of columns, and there is one column only")
-    names = list(dict.fromkeys([*pairs["x"], *pairs["y"]]))
-    place = {name: i for i, name in enumerate(names)}
-    cells = np.full((len(names), len(names)), np.nan)
-    for x, y, value in zip(pairs["x"], pairs["y"], pairs[measure], strict=True):
-        cells[place[x], place[y]] = cells[place[y], place[x]] = value
-    largest = 1.0 if np.isnan(cells).all() else float(np.nanmax(np.abs(cells))) or 1.0
+    largest = float(pairs[measure].abs().fillna(0).max()) or 1.0
     signed = measure.endswith("change")
     together = ", ".join(
         f"all {count} columns together: {value:.4f}"
@@ -51,18 +45,19 @@ def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> go.Figure:
         if not pd.isna(value)
     )
     title = _TITLES[measure]
-    figure = chart.new(title, together, alt=f"Heat map: {title}", height=180 + 56 * len(names))
-    labels = [chart.plain(name) for name in names]
-    chart.add_cells(
+    height = 180 + 56 * len({*pairs["x"], *pairs["y"]})
+    figure = chart.new(title, together, alt=f"Heat map: {title}", height=height)
+    ticks = chart.add_pairs(
         figure,
-        cells,
-        labels,
-        digits=3,
+        pairs,
+        measure,
+        texttemplate="%{z:.3f}",
+        hovertemplate="%{customdata}: %{z:.4f}<extra></extra>",
         colorscale=chart.SIGNED if signed else chart.SCALE,
         zmin=-largest if signed else 0,
         zmax=largest,
         colorbar=chart.COLOUR_BAR,
     )
-    figure.update_xaxes(**chart.name_ticks(labels), showgrid=False)
-    figure.update_yaxes(**chart.name_ticks(labels), showgrid=False, autorange="reversed")
+    figure.update_xaxes(**ticks)
+    figure.update_yaxes(**ticks, autorange="reversed")
     return figure

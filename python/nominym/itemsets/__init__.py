@@ -2,8 +2,8 @@
 
 ``Itemsets`` holds the records, ``recode`` (or the method ``Recode``) protects them. A ``Release`` holds what is
 published and, for the owner, what must stay secret; ``read_release`` reads one back. ``error_rate`` and
-``query_error`` compare records with any published form of them. The other modules convert columns and tables
-(``columns``, ``names``) and files (``files``), say who may be whom (``graph``), put records in order (``order``) and
+``query_error`` compare records with any published form of them. The other modules read columns and tables (``columns``,
+``names``), keep releases in files (``files``), say who may be whom (``graph``), put records in order (``order``) and
 measure (``metrics``).
 
 >>> import nominym as nym

@@ -1,8 +1,7 @@
-"""Set-valued records in columns, tables and matrices of other libraries: in and out."""
+"""Set-valued records from columns, tables and matrices of other libraries."""
 
 from __future__ import annotations
 
-import importlib
 import operator
 from collections.abc import Mapping
 from itertools import chain
@@ -13,17 +12,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nominym.control import require
-from nominym.error import DataError, MissingExtraError, ParameterError
+from nominym.error import DataError
 from nominym.itemsets import names
 from nominym.itemsets.names import Missing
+from nominym.meaning import is_frame, is_missing, is_polars, is_sequence
 from nominym.table import MISSING, Column, Table
-from nominym.values import is_frame, is_missing, is_polars, is_sequence
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from nominym.itemsets.sets import Itemsets
 
 _LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
 _COUNTS = "a record holds an item (1) or not (0): turn counts into truth values first"
@@ -81,26 +77,21 @@ def from_column(series: Any, missing: Missing) -> tuple[NDArray[np.uint64], Any,
     name = None if is_missing(name) or str(name) == "" else name
     if is_frame(series):
         raise DataError(f"one column of lists is needed, not a {type(series).__name__}; choose a column of it")
-    array = _as_arrow(series)
+    array = series
+    if isinstance(series, pd.Series) and isinstance(series.dtype, pd.ArrowDtype):
+        array = pa.array(series)
+    elif is_polars(series, "Series"):
+        try:
+            # Objects would come as the bytes of pointers.
+            array = series.to_list() if str(series.dtype) == "Object" else series.to_arrow()
+        except names.ARROW_REFUSES:
+            array = series.to_list()
     if not isinstance(array, pa.Array | pa.ChunkedArray):
         return *from_lists(array, name, missing), name
     if not _is_list(array.type):
         where = "" if name is not None else "the column "
         raise DataError(f"{where}holds {array.type} values, but lists of items are needed", column=name)
     return *from_arrow(array, name, missing), name
-
-
-def _as_arrow(series: Any) -> Any:
-    """Bring a column into Arrow where its library has it so; otherwise return the values themselves."""
-    if isinstance(series, pd.Series) and isinstance(series.dtype, pd.ArrowDtype):
-        return pa.array(series)
-    if is_polars(series, "Series"):
-        try:
-            # Objects would come as the bytes of pointers.
-            return series.to_list() if str(series.dtype) == "Object" else series.to_arrow()
-        except names.ARROW_REFUSES:
-            return series.to_list()
-    return series
 
 
 def _is_list(kind: Any) -> bool:
@@ -125,40 +116,9 @@ def from_arrow(array: Any, column: Any, missing: Missing) -> tuple[NDArray[np.ui
         gaps = values.is_null().to_numpy(zero_copy_only=False)
         if missing == "error":
             raise names.missing_error(f"row {row_of(starts, int(np.argmax(gaps)))}: an item", column)
-        starts = np.concatenate(([0], np.cumsum(~gaps))).astype(np.uint64)[starts]
+        starts = _starts(~gaps)[starts]
         values = values.drop_null()
     return starts, values
-
-
-def to_arrow(sets: Itemsets) -> Any:
-    """Return records as an Arrow array of lists."""
-    starts, values = sets.core.starts(), sets.names.take(pa.array(sets.core.items()))
-    if pa.types.is_large_string(values.type) and values.nbytes < 2**31:
-        values = values.cast(pa.string())
-    if len(values) < 2**31:
-        return pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), values)
-    return pa.LargeListArray.from_arrays(pa.array(starts.astype(np.int64)), values)
-
-
-def to_column(sets: Itemsets, library: str) -> Any:
-    """Return records as a column of lists."""
-    _check_library(library)
-    array = to_arrow(sets)
-    if library == "pandas":
-        return pd.Series(array, dtype=pd.ArrowDtype(array.type))
-    return array if library == "arrow" else _polars().Series(array)
-
-
-def _check_library(library: object) -> None:
-    if not isinstance(library, str) or library not in ("pandas", "arrow", "polars"):
-        raise ParameterError("give 'pandas', 'arrow' or 'polars'", parameter="library", value=library)
-
-
-def _polars() -> Any:
-    try:
-        return importlib.import_module("polars")
-    except ImportError:
-        raise MissingExtraError("polars columns and frames need the extra: pip install nominym[polars]") from None
 
 
 # ---- tables with a column for each item
@@ -193,20 +153,6 @@ def _truth(column: Column, name: Any, missing: Missing) -> NDArray[np.bool_]:
     return truth[np.minimum(column.codes, np.uint32(len(column.categories)))]
 
 
-def to_frame(sets: Itemsets, library: str) -> Any:
-    """Return records as a table of truth values."""
-    _check_library(library)
-    n, width = sets.n, sets.n_items
-    require(2 * n * width, f"a table of {n:,} × {width:,} truth values", "keep the records as they are, or to_csr()")
-    starts = sets.core.starts().astype(np.int64)
-    cells = np.zeros((width, n), dtype=bool)
-    cells[sets.core.items(), np.repeat(np.arange(n), starts[1:] - starts[:-1])] = True
-    if library == "pandas":
-        return pd.DataFrame(cells.T, columns=pd.Index(sets.items))
-    table = pa.table([pa.array(column) for column in cells], names=[str(item) for item in sets.items])
-    return table if library == "arrow" else _polars().from_arrow(table)
-
-
 # ---- sparse matrices
 
 
@@ -219,20 +165,6 @@ def from_csr(matrix: Any) -> tuple[NDArray[np.uint64], NDArray[np.uint32], int]:
         found = type(matrix).__name__ + ("" if kind == "csr" else f" ({kind})")
         remedy = "sparse matrices have tocsr(), tables go to from_frame"
         raise DataError(f"a sparse matrix in CSR form is needed, not {found}", remedy=remedy)
-    starts, columns, values, width = _parts(matrix)
-    used = int(starts[-1])
-    columns, values = columns[:used], values[:used]
-    wrong = np.flatnonzero((values != 0) & (values != 1))
-    if len(wrong):
-        row = row_of(starts, int(wrong[0]))
-        raise DataError(f"row {row}, column {columns[wrong[0]]}: {values[wrong[0]]}; {_COUNTS}")
-    held = values != 0
-    kept = np.concatenate(([0], np.cumsum(held)))[starts]
-    return kept.astype(np.uint64), columns[held].astype(np.uint32), width
-
-
-def _parts(matrix: Any) -> tuple[NDArray[np.uint64], NDArray[Any], NDArray[Any], int]:
-    """Return row starts, columns, values and width of a sparse matrix, if they fit together."""
     starts, columns = names.whole_numbers(matrix.indptr), names.whole_numbers(matrix.indices)
     try:
         n, width = map(operator.index, matrix.shape)
@@ -249,17 +181,11 @@ def _parts(matrix: Any) -> tuple[NDArray[np.uint64], NDArray[Any], NDArray[Any],
     values = names.as_array(matrix.data)
     if values is None or len(values) != len(columns) or values.dtype.kind not in "biuf":
         raise DataError(f"the matrix is broken: one value of 0 or 1 for each of its {len(columns):,} indices is needed")
-    return starts.astype(np.uint64), columns, values, width
-
-
-def to_csr(sets: Itemsets) -> Any:
-    """Return records as a sparse matrix of SciPy."""
-    try:
-        sparse = importlib.import_module("scipy.sparse")
-    except ImportError:
-        raise MissingExtraError("sparse matrices need SciPy: pip install scipy") from None
-    items = sets.core.items()
-    # SciPy works with signed numbers, the shorter the better.
-    kind = np.int32 if max(len(items), sets.n_items) < 2**31 else np.int64
-    data = (np.ones(len(items), dtype=bool), items.astype(kind), sets.core.starts().astype(kind))
-    return sparse.csr_array(data, shape=(sets.n, sets.n_items))
+    used = int(starts[-1])
+    columns, values = columns[:used], values[:used]
+    wrong = np.flatnonzero((values != 0) & (values != 1))
+    if len(wrong):
+        row = row_of(starts, int(wrong[0]))
+        raise DataError(f"row {row}, column {columns[wrong[0]]}: {values[wrong[0]]}; {_COUNTS}")
+    held = values != 0
+    return _starts(held)[starts], columns[held].astype(np.uint32), width

@@ -1,12 +1,10 @@
-"""Files of set-valued records and of releases. Each gets its name only when it is complete."""
+"""Files of releases of set-valued records."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
-import zlib
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -16,85 +14,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nominym import _core
-from nominym.control import Progress, reporter
-from nominym.error import DataError, FormatError, NominymError, ParameterError
-from nominym.files import StrPath, at_line, check_new, draft_of, read_bytes, write_atomic
-from nominym.itemsets import columns, names
+from nominym.error import DataError, FormatError, NominymError
+from nominym.files import StrPath, at_line, plain, read_bytes
+from nominym.itemsets import names
 from nominym.itemsets.recode import Recode
 from nominym.itemsets.release import Release
-from nominym.itemsets.sets import Itemsets
-from nominym.values import plain
+from nominym.itemsets.sets import ROWS, Itemsets, parse_fimi
 
 NAME = "nominym-release"
 VERSION = 1
-
-_LARGEST = 2**31 - 1
-# Rows that are written at a time: Ctrl-C is heard in between.
-_ROWS = 1 << 16
-
-
-def read_fimi(path: StrPath, items: Any, progress: Progress) -> Itemsets:
-    """Read a file of transactions."""
-    data = read_bytes(path)
-    if Path(path).suffix == ".gz":
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise FormatError(f"{os.fspath(path)}: {error}; expected a gzip file") from None
-    with reporter(progress, "reading") as report:
-        sets = _parse(data, path, report)
-    return sets if items is None else sets._over(items, lambda row: f"{os.fspath(path)}, line {row + 1}")
-
-
-def _parse(data: bytes, path: StrPath, report: Any = None) -> Itemsets:
-    try:
-        core, ids = _core.Sets.parse(data, report)
-    except ParameterError as error:
-        raise FormatError(f"{os.fspath(path)}, {error}") from None
-    return Itemsets(core, pa.array(ids.astype(np.int64)))
-
-
-def write_fimi(sets: Itemsets, path: StrPath, overwrite: bool) -> None:
-    """Write a file of transactions."""
-    if pa.types.is_large_string(sets.names.type) and len(sets.names):
-        raise DataError("FIMI files have whole numbers for items, not texts; use to_column() and a Parquet file")
-    texts = _texts(sets.names, "a FIMI file")
-    check_new(path, overwrite)
-    with write_atomic(path) as file:
-        for first in range(0, sets.n, _ROWS):
-            file.write(sets.core.write(texts, first, min(first + _ROWS, sets.n)))
-
-
-def _texts(found: Any, where: str) -> list[str]:
-    """Return names as they stand in lines of text."""
-    if pa.types.is_integer(found.type):
-        numbers = found.to_numpy()
-        wrong = np.flatnonzero((numbers < 0) | (numbers > _LARGEST))
-        if len(wrong):
-            raise DataError(f"item {numbers[wrong[0]]}: {where} has numbers from 0 to {_LARGEST}; use a Parquet file")
-    texts: list[str] = found.cast(pa.large_string()).to_pylist()
-    wrong_text = next((text for text in texts if not text or re.search(r"[\s|]", text)), None)
-    if wrong_text is not None:
-        raise DataError(f"item {wrong_text!r}: {where} cannot have blanks, bars and empty names; use a Parquet file")
-    return texts
-
-
-# ---- releases
-
-
-def write_release(release: Release, path: StrPath, overwrite: bool, *, text: bool) -> None:
-    """Write a release as text or to a Parquet file."""
-    check_new(path, overwrite)
-    with draft_of(path) as draft:
-        (draft_text if text else draft_parquet)(release, draft)
 
 
 def draft_parquet(release: Release, draft: Path) -> None:
     """Write a release to the draft of a Parquet file."""
     parts = {
-        "base": columns.to_arrow(release.base),
-        "distance": columns.to_arrow(release.distance),
+        "base": release.base.to_column("arrow"),
+        "distance": release.distance.to_column("arrow"),
         "threshold": pa.array(release.threshold),
     }
     if release.labels is not None:
@@ -109,7 +44,7 @@ def draft_parquet(release: Release, draft: Path) -> None:
 
 def draft_text(release: Release, draft: Path) -> None:
     """Write a release as text to a draft."""
-    texts = _texts(release.base.names, "a text file")
+    texts = names.texts(release.base.names, "a text file")
     labels = None if release.labels is None else [str(label) for label in release.labels]
     for label in labels or []:
         if re.search(r"[\r\n]", label):
@@ -117,11 +52,10 @@ def draft_text(release: Release, draft: Path) -> None:
         if not names.is_unicode(label):
             raise DataError(f"label {label!r} is no Unicode text; decode it anew")
     with draft.open("wb") as file:
-        for first in range(0, len(release), _ROWS):
-            end = min(first + _ROWS, len(release))
+        for first in range(0, len(release), ROWS):
+            end = min(first + ROWS, len(release))
             some = None if labels is None else labels[first:end]
-            lines = release.base.core.write(texts, first, end, release.distance.core, release.threshold, some)
-            file.write(lines)
+            file.write(release.base.core.write(texts, first, end, release.distance.core, release.threshold, some))
 
 
 def read_release(path: StrPath) -> Release:
@@ -174,41 +108,37 @@ def _method(params: Mapping[str, Any]) -> Recode | None:
 
 
 def _from_text(data: bytes, path: StrPath) -> Release:
-    lines = [line.removesuffix(b"\r") for line in data.removesuffix(b"\n").split(b"\n")] if data else []
-    split = [line.split(b" | ", 3) for line in lines]
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        broken = data.count(b"\n", 0, error.start) + 1
+        raise at_line(path, broken, f"not UTF-8 text ({error.reason})") from None
+    lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
+    split = [line.split(" | ", 3) for line in lines]
     width = len(split[0]) if split else 3
     for number, line in enumerate(split, 1):
         if len(line) != width or not 3 <= width <= 4:
             raise at_line(path, number, f"{len(line)} fields; expected base | distance | threshold, and label or not")
-        if not re.fullmatch(rb"[0-9]{1,9}", line[2]):
-            raise at_line(path, number, f"threshold {line[2].decode(errors='replace')!r}; expected a whole number")
-    texts = [b"".join(line[part] + b"\n" for line in split) for part in (0, 1)]
-    numeric = all(_numeric(text) for text in texts)
-    sets = [_items(text, path, numeric) for text in texts]
-    labels = None
-    if width == 4:
-        try:
-            labels = [line[3].decode() for line in split]
-        except UnicodeDecodeError as error:
-            raise FormatError(f"{os.fspath(path)}: a label is not UTF-8 text ({error.reason})") from None
+        if not re.fullmatch(r"[0-9]{1,9}", line[2]):
+            raise at_line(path, number, f"threshold {line[2]!r}; expected a whole number")
+    parts = [[line[part] for line in split] for part in (0, 1)]
+    numeric = all(_numeric("\n".join(part)) for part in parts)
+    sets = [_items(part, path, numeric) for part in parts]
+    labels = [line[3] for line in split] if width == 4 else None
     return _release(sets[0], sets[1], np.array([int(line[2]) for line in split], dtype=np.uint32), labels)
 
 
-def _numeric(text: bytes) -> bool:
+def _numeric(text: str) -> bool:
     """Tell whether all items are whole numbers as files have them; what only looks so, such as 007, is text."""
-    if re.search(rb"[^0-9\s]|\b0[0-9]|[0-9]{11}", text):
+    if re.search(r"(?a)[^0-9\s]|\b0[0-9]|[0-9]{11}", text):
         return False
-    return all(int(item) <= _LARGEST for item in re.findall(rb"[0-9]{10}", text))
+    return all(int(item) <= names.LARGEST for item in re.findall(r"[0-9]{10}", text))
 
 
-def _items(text: bytes, path: StrPath, numeric: bool) -> Itemsets:
+def _items(lines: list[str], path: StrPath, numeric: bool) -> Itemsets:
     if numeric:
-        return _parse(text, path)
-    try:
-        rows = [line.split() for line in text.decode().removesuffix("\n").split("\n")]
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{os.fspath(path)}: an item is not UTF-8 text ({error.reason})") from None
-    return Itemsets.from_lists(rows)
+        return parse_fimi("".join(f"{line}\n" for line in lines).encode(), path)
+    return Itemsets.from_lists([line.split() for line in lines])
 
 
 def _release(base: Itemsets, distance: Itemsets, threshold: Any, labels: Any, *about: Any) -> Release:

@@ -1,15 +1,16 @@
 """Who may be whom: the graph from records to published nodes, in the three forms in which it comes.
 
 A node has the number of a record. A record *matches* the nodes that may be its published form; a node stands for its
-*preimages*. Every form votes by the compiled core, and can tell whether an assignment keeps to it. None shows
-what it has: graphs are secret.
+*preimages*. Every form tells the nodes that a record ``matches``, the ``smallest`` number of them, and whether it
+``has`` an assignment. It lets the preimages ``vote``: for base, distance and threshold, each node in the row given to
+it, and the expected error rate. None shows what it has: graphs are secret.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -22,23 +23,6 @@ if TYPE_CHECKING:
 
     Report = Callable[[int, int], object] | None
     Voted = tuple[_core.Sets, _core.Sets, NDArray[np.uint32], float]
-
-
-class Graph(Protocol):
-    """What releases need to know of a graph."""
-
-    @property
-    def smallest(self) -> int:
-        """The smallest number of nodes that a record matches."""
-
-    def vote(self, sets: _core.Sets, rows: NDArray[np.uint32], report: Report) -> Voted:
-        """Return base, distance and threshold, each node in the row given to it, and the expected error rate."""
-
-    def matches(self, i: int) -> NDArray[np.uint32]:
-        """Return the nodes that record ``i`` may be."""
-
-    def has(self, assignment: NDArray[np.uint32]) -> bool:
-        """Tell whether every record goes to a node that it matches."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,9 +43,7 @@ class Ring:
 
     @cached_property
     def _position(self) -> NDArray[np.int64]:
-        position = np.empty(len(self.order), dtype=np.int64)
-        position[self.order] = np.arange(len(self.order))
-        return position
+        return np.argsort(self.order)
 
     def vote(self, sets: _core.Sets, rows: NDArray[np.uint32], report: Report) -> Voted:
         """Let the k before and at each position vote."""
@@ -137,3 +119,6 @@ class Assignments:
         for row in self.table:
             found |= row == assignment
         return bool(found.all())
+
+
+Graph: TypeAlias = Ring | Groups | Assignments

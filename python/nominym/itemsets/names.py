@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 
 from nominym.control import require
 from nominym.error import Advice, DataError, MissingValueError, ParameterError
-from nominym.values import is_missing, is_sequence, to_list
+from nominym.meaning import is_missing, is_sequence, to_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +25,8 @@ Missing = Literal["error", "empty"]
 ARROW_REFUSES = (pa.ArrowException, OverflowError, NotImplementedError, TypeError, ValueError)
 """What Arrow raises about values that it has no type for: mixtures, huge numbers, texts that are no Unicode."""
 
-_MOST = 2**32 - 1
+LARGEST = 2**31 - 1
+"""The largest whole number that files of text have for an item."""
 
 
 def check_missing(missing: object) -> None:
@@ -46,9 +48,7 @@ def plain(values: Any) -> Any:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     kind = values.type
-    if pa.types.is_null(kind):
-        return values.cast(pa.int64())
-    if pa.types.is_integer(kind):
+    if pa.types.is_null(kind) or pa.types.is_integer(kind):
         try:
             return values.cast(pa.int64())
         except pa.ArrowInvalid:
@@ -67,34 +67,27 @@ def from_python(values: Sequence[Any], where: Callable[[int], str], **about: Any
         found = None
     if found is not None and found.null_count == 0:
         return found
-    first: type | None = None
-    for place, given_value in enumerate(values):
-        value = given_value.item() if isinstance(given_value, np.generic) else given_value
-        number = None if isinstance(value, str) else _number(value)
-        kind = str if isinstance(value, str) else None if number is None else int
-        fault = _fault(value, number, kind, first)
+    for place, value in enumerate(values):
+        fault = _fault(value.item() if isinstance(value, np.generic) else value, values[0])
         if fault is not None:
             raise DataError(f"{where(place)}: {fault}", **about)
-        first = kind
-    return plain(pa.array([str(value) if first is str else operator.index(value) for value in values]))
+    return plain(pa.array([value if isinstance(value, str) else operator.index(value) for value in values]))
 
 
-def _number(value: Any) -> int | None:
+def _fault(value: Any, first: Any) -> str | None:
+    """Say why a value is no name beside the first one, or None."""
     try:
-        return None if isinstance(value, bool) else operator.index(value)
+        number = None if isinstance(value, str | bool) else operator.index(value)
     except TypeError:
-        return None
-
-
-def _fault(value: Any, number: int | None, kind: type | None, first: type | None) -> str | None:
-    """Say why a value is no name beside names of the first one's kind, or None."""
-    if kind is None:
+        number = None
+    if isinstance(value, str):
+        if not is_unicode(value):
+            return f"{value!r} has half of a surrogate pair, which is no Unicode text; decode it anew"
+    elif number is None:
         return f"{shown(value)} of type {type(value).__name__} is no item; items are whole numbers or texts"
-    if number is not None and not -(2**63) <= number < 2**63:
+    elif not -(2**63) <= number < 2**63:
         return f"{shown(number)} has more than 64 bits; write such items as text"
-    if kind is str and not is_unicode(value):
-        return f"{value!r} has half of a surrogate pair, which is no Unicode text; decode it anew"
-    if first is not None and kind is not first:
+    if isinstance(value, str) != isinstance(first, str):
         return f"{value!r} beside items of another type; items are whole numbers or texts, not both"
     return None
 
@@ -122,6 +115,20 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def texts(names: Any, where: str) -> list[str]:
+    """Return names as they stand in lines of text."""
+    if pa.types.is_integer(names.type):
+        numbers = names.to_numpy()
+        wrong = np.flatnonzero((numbers < 0) | (numbers > LARGEST))
+        if len(wrong):
+            raise DataError(f"item {numbers[wrong[0]]}: {where} has numbers from 0 to {LARGEST}; use a Parquet file")
+    found: list[str] = names.cast(pa.large_string()).to_pylist()
+    odd = next((text for text in found if not text or re.search(r"[\s|]", text)), None)
+    if odd is not None:
+        raise DataError(f"item {odd!r}: {where} cannot have blanks, bars and empty names; use a Parquet file")
+    return found
 
 
 def as_list(values: Any) -> list[Any] | None:
@@ -155,7 +162,7 @@ def given(items: Any) -> Any:
 
 def _numbered(items: range) -> Any:
     number = max(0, (items[-1] - items[0]) // items.step + 1) if items else 0
-    if number > _MOST or (items and not -(2**63) <= min(items[0], items[-1]) <= max(items[0], items[-1]) < 2**63):
+    if number >= 2**32 or (items and not -(2**63) <= min(items[0], items[-1]) <= max(items[0], items[-1]) < 2**63):
         raise ParameterError("give at most 2^32 − 1 items, of 64 bits each", parameter="items")
     require(16 * number, f"a list of {number:,} items", "name only those that occur")
     return pa.array(np.arange(items.start, items.stop, items.step, dtype=np.int64) if items else [], pa.int64())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from nominym import _core
-from nominym.control import Progress, check_progress, check_seed, reporter
+from nominym.control import Progress, check_seed, reporter
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
 from nominym.itemsets import order as orders
 from nominym.itemsets.graph import Assignments, Graph, Groups, Ring
@@ -90,10 +90,6 @@ class Recode(Method):
         if self.method is None and isinstance(self.structure, str) and self.structure == "ring":
             self._set("method", "split")
         self.check_options()
-        for name in ("structure", "effort"):
-            if getattr(self, name) is None:
-                choices = ", ".join(map(repr, self.options()[name].choices))
-                raise ParameterError(f"give {choices}", parameter=name, value=None)
         if self.limit is not None and self.limit >= 1e9:
             raise ParameterError("give less than 10^9 seconds", parameter="limit", value=self.limit)
         if (self.k is None) == (self.l is None):
@@ -140,7 +136,6 @@ class Recode(Method):
         """Publish the records so that each has k equally likely identities, or l among different labels."""
         check_sets(sets=sets)
         check_seed(seed)
-        check_progress(progress)
         if sets.n < self.least:
             what = f"{sets.n:,} records, but each is to have {self.least:,} forms"
             remedy = "give a smaller number, or more records"
@@ -152,15 +147,16 @@ class Recode(Method):
             # Numbered by appearance, for what seeds draw to stay what it was.
             codes = sensitive.arranged(np.argsort(sensitive.first_rows()).tolist()).codes
         graph, drawn, everything = self._match(sets, along, codes, seed, progress)
+        assignments, chosen = everything or (None, None)
         return publish(
             sets,
             graph,
             drawn,
             method=self.public,
             labels=sensitive,
-            assignments=None if everything is None else everything[0],
-            chosen=None if everything is None else everything[1],
-            summary=_summary(sets, along, graph, sensitive),
+            assignments=assignments,
+            chosen=chosen,
+            summary=_summary(graph, sensitive),
             seed=seed,
             progress=progress,
         )
@@ -300,11 +296,11 @@ def recode(
     return Recode(k, l, structure, order, method, segment, effort, limit).apply(sets, labels, seed, progress)
 
 
-def _summary(sets: Itemsets, order: NDArray[np.uint32], graph: Graph, labels: Column | None) -> dict[str, Any]:
-    said: dict[str, Any] = {"neighbour_distance": orders.tour_length(sets, order) / sets.n}
+def _summary(graph: Graph, labels: Column | None) -> dict[str, Any]:
+    said: dict[str, Any] = {}
     if isinstance(graph, Groups):
         sizes = np.bincount(graph.group_of)
-        said["groups"] = {"number": len(sizes), "smallest": int(sizes.min()), "largest": int(sizes.max())}
+        said["groups"] = {"count": len(sizes), "smallest": int(sizes.min()), "largest": int(sizes.max())}
     if labels is not None:
-        said["labels"] = {"number": len(labels.categories), "largest_share": float(labels.counts.max() / sets.n)}
+        said["labels"] = {"number": len(labels.categories), "largest_share": float(labels.counts.max() / len(labels))}
     return said

@@ -12,6 +12,7 @@ import numpy as np
 from nominym import _core
 from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import DataError, MissingValueError, ParameterError
+from nominym.files import StrPath, check_new, draft_of
 from nominym.itemsets import metrics
 from nominym.itemsets.graph import Graph
 from nominym.itemsets.metrics import Kind
@@ -21,14 +22,11 @@ from nominym.method import OwnersOnly, made_with
 from nominym.table import MISSING, Column, code
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
     from nominym.itemsets.recode import Recode
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Secret(OwnersOnly):
     """The owner's side of a release."""
 
@@ -169,25 +167,29 @@ class Release:
         secret = self._owners("query_error()")
         return metrics.query_error(secret.original, self.base, kind, size, queries, seed, progress=progress)
 
-    def to_parquet(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def to_parquet(self, path: StrPath, *, overwrite: bool = False) -> None:
         """Write what is published to a Parquet file: lists base and distance, threshold, and label if there is one.
 
         The file gets its name when it is complete. One that is already there is replaced only with ``overwrite=True``.
         ``params`` and ``summary`` are in its metadata.
         """
-        from nominym.itemsets import files
+        from nominym.itemsets.files import draft_parquet
 
-        files.write_release(self, path, overwrite, text=False)
+        check_new(path, overwrite)
+        with draft_of(path) as draft:
+            draft_parquet(self, draft)
 
-    def to_text(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def to_text(self, path: StrPath, *, overwrite: bool = False) -> None:
         """Write what is published as text, one row a line: ``base items | distance items | threshold | label``.
 
         Items stand between blanks, as in FIMI files; the fourth field is there if there are labels, and goes to the end
         of the line. Items have to be whole numbers from 0 to 2^31 − 1, or texts without blanks and bars.
         """
-        from nominym.itemsets import files
+        from nominym.itemsets.files import draft_text
 
-        files.write_release(self, path, overwrite, text=True)
+        check_new(path, overwrite)
+        with draft_of(path) as draft:
+            draft_text(self, draft)
 
     def __eq__(self, other: object) -> bool:
         """Tell whether two publish the same rows in the same order."""
@@ -267,21 +269,9 @@ def publish(
     >>> rel.base[row], rel.distance[row], int(rel.threshold[row]), rel.labels[row]
     ([0, 1], [2, 3], 1, 'b')
 
-    Parameters
-    ----------
-    sets, labels
-        The records, and a label for each, or None.
-    graph
-        Which records may be which nodes.
-    assignment
-        The node that was drawn for each record, among those that it matches.
-    assignments, chosen
-        All assignments and the number of the one drawn, where the method has them, for the owner.
-    method, summary
-        How the graph was made, and what to say about the release besides what is said of every one: figures that do
-        not depend on the draw.
-    seed
-        For the order of the rows; it has a stream of its own, so that the order tells nothing of the assignment.
+    ``assignment`` is the node that was drawn for each record, among those that it matches in the graph; ``assignments``
+    and ``chosen`` are for the owner. ``summary`` adds figures that do not depend on the draw. The order of the rows has
+    a stream of its own, so that it tells nothing of the assignment.
     """
     check_seed(seed)
     n = sets.n
@@ -319,6 +309,13 @@ def publish(
             **(summary or {}),
         },
         secret=Secret(
-            sets, graph, drawn, row_of, expected, table, chosen, None if seed is None else operator.index(seed)
+            original=sets,
+            graph=graph,
+            assignment=drawn,
+            row_of=row_of,
+            expected_error=expected,
+            assignments=table,
+            chosen=chosen,
+            seed=None if seed is None else operator.index(seed),
         ),
     )

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import gzip
+import importlib
 import operator
+import os
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 
 from nominym import _core
-from nominym.control import Progress, is_whole
-from nominym.error import NO_VALUE, Advice, DataError, ParameterError
+from nominym.control import Progress, is_whole, reporter, require
+from nominym.error import NO_VALUE, Advice, DataError, FormatError, MissingExtraError, ParameterError
+from nominym.files import StrPath, check_new, read_bytes, write_atomic
 from nominym.itemsets import columns, names
 from nominym.itemsets.names import Missing
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
 Item = int | str
 """The name of an item."""
+
+ROWS = 1 << 16
+"""Rows that are written to a file at a time: Ctrl-C is heard in between."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,7 +135,7 @@ class Itemsets:
         return cls._made(starts, codes, found)
 
     @classmethod
-    def from_fimi(cls, path: str | os.PathLike[str], items: Any = None, *, progress: Progress = None) -> Itemsets:
+    def from_fimi(cls, path: StrPath, items: Any = None, *, progress: Progress = None) -> Itemsets:
         """Read records from a file: items as whole numbers between blanks, one record a line.
 
         >>> from pathlib import Path
@@ -143,9 +152,15 @@ class Itemsets:
         the line feed at the end of the file begins none. Files that end in ``.gz`` are unpacked. Items are numbers up
         to 2^31 − 1, with any gaps. ``items`` as in ``from_lists``.
         """
-        from nominym.itemsets import files
-
-        return files.read_fimi(path, items, progress)
+        data = read_bytes(path)
+        if Path(path).suffix == ".gz":
+            try:
+                data = gzip.decompress(data)
+            except (OSError, EOFError, zlib.error) as error:
+                raise FormatError(f"{os.fspath(path)}: {error}; expected a gzip file") from None
+        with reporter(progress, "reading") as report:
+            sets = parse_fimi(data, path, report)
+        return sets if items is None else sets._over(items, lambda row: f"{os.fspath(path)}, line {row + 1}")
 
     @classmethod
     def _coded(cls, starts: NDArray[np.uint64], values: Any, items: Any, column: Any) -> Itemsets:
@@ -173,7 +188,7 @@ class Itemsets:
         >>> nym.Itemsets.from_lists([[2, 1], []]).to_lists()
         [[1, 2], []]
         """
-        found: list[list[Item]] = columns.to_arrow(self).to_pylist()
+        found: list[list[Item]] = self.to_column("arrow").to_pylist()
         return found
 
     def to_column(self, library: Literal["pandas", "arrow", "polars"] = "pandas") -> Any:
@@ -183,7 +198,16 @@ class Itemsets:
         >>> nym.Itemsets.from_lists([[2, 1], []]).to_column("arrow").to_pylist()
         [[1, 2], []]
         """
-        return columns.to_column(self, library)
+        polars = _polars(library)
+        starts, values = self.core.starts(), self.names.take(pa.array(self.core.items()))
+        if pa.types.is_large_string(values.type) and values.nbytes < 2**31:
+            values = values.cast(pa.string())
+        small = len(values) < 2**31
+        places = pa.array(starts.astype(np.int32 if small else np.int64))
+        array = (pa.ListArray if small else pa.LargeListArray).from_arrays(places, values)
+        if library == "pandas":
+            return pd.Series(array, dtype=pd.ArrowDtype(array.type))
+        return array if polars is None else polars.Series(array)
 
     def to_frame(self, library: Literal["pandas", "arrow", "polars"] = "pandas") -> Any:
         """Return the records as a table with a boolean column for each item.
@@ -196,13 +220,32 @@ class Itemsets:
         0   True  True
         1  False  True
         """
-        return columns.to_frame(self, library)
+        polars = _polars(library)
+        n, width = self.n, self.n_items
+        require(
+            2 * n * width, f"a table of {n:,} × {width:,} truth values", "keep the records as they are, or to_csr()"
+        )
+        cells = np.zeros((width, n), dtype=bool)
+        starts = self.core.starts().astype(np.int64)
+        cells[self.core.items(), np.repeat(np.arange(n), starts[1:] - starts[:-1])] = True
+        if library == "pandas":
+            return pd.DataFrame(cells.T, columns=pd.Index(self.items))
+        table = pa.table([pa.array(column) for column in cells], names=[str(item) for item in self.items])
+        return table if polars is None else polars.from_arrow(table)
 
     def to_csr(self) -> Any:
         """Return the records as a sparse boolean matrix, ``scipy.sparse.csr_array``; needs SciPy."""
-        return columns.to_csr(self)
+        try:
+            sparse = importlib.import_module("scipy.sparse")
+        except ImportError:
+            raise MissingExtraError("sparse matrices need SciPy: pip install scipy") from None
+        items = self.core.items()
+        # SciPy works with signed numbers, the shorter the better.
+        kind = np.int32 if max(len(items), self.n_items) < 2**31 else np.int64
+        data = (np.ones(len(items), dtype=bool), items.astype(kind), self.core.starts().astype(kind))
+        return sparse.csr_array(data, shape=(self.n, self.n_items))
 
-    def to_fimi(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def to_fimi(self, path: StrPath, *, overwrite: bool = False) -> None:
         """Write the records to a file that ``from_fimi`` reads; items have to be numbers from 0 to 2^31 − 1.
 
         The file gets its name when it is complete. One that is already there is replaced only with ``overwrite=True``.
@@ -215,9 +258,13 @@ class Itemsets:
         ...     Path(folder, "tiny.dat").read_text()
         '1 3\\n\\n'
         """
-        from nominym.itemsets import files
-
-        files.write_fimi(self, path, overwrite)
+        if pa.types.is_large_string(self.names.type) and len(self.names):
+            raise DataError("FIMI files have whole numbers for items, not texts; use to_column() and a Parquet file")
+        texts = names.texts(self.names, "a FIMI file")
+        check_new(path, overwrite)
+        with write_atomic(path) as file:
+            for first in range(0, self.n, ROWS):
+                file.write(self.core.write(texts, first, min(first + ROWS, self.n)))
 
     def over(self, items: Any) -> Itemsets:
         """Return the same records over another list of items, which has to have all that occur.
@@ -275,24 +322,19 @@ class Itemsets:
         >>> sets[-2], sets[::2].to_lists(), sets[[1, 1]].to_lists()
         ([1, 2], [[1], []], [[1, 2], [1, 2]])
         """
-        if is_whole(key) and np.ndim(key) == 0:
+        if is_whole(key):
             i = operator.index(key)
             if not -self.n <= i < self.n:
                 raise IndexError(f"no record {i}: there are {self.n:,}")
             found: list[Item] = self.names.take(self.core.row(i % self.n)).to_pylist()
             return found
-        if isinstance(key, slice):
-            rows = np.arange(self.n)[key]
-        else:
-            chosen = names.whole_numbers(key)
-            if chosen is None:
-                raise TypeError("records are chosen by a number, a slice or a list of numbers")
-            rows = chosen
-            if len(rows) and not (-self.n <= rows.min() and rows.max() < self.n):
-                wrong = int(rows[(rows < -self.n) | (rows >= self.n)][0])
-                raise IndexError(f"no record {wrong}: there are {self.n:,}")
-            rows = np.where(rows < 0, rows + self.n, rows)
-        return Itemsets(self.core.select(rows.astype(np.uint32)), self.names)
+        rows = np.arange(self.n)[key] if isinstance(key, slice) else names.whole_numbers(key)
+        if rows is None:
+            raise TypeError("records are chosen by a number, a slice or a list of numbers")
+        wrong = rows[(rows < -self.n) | (rows >= self.n)]
+        if len(wrong):
+            raise IndexError(f"no record {wrong[0]}: there are {self.n:,}")
+        return Itemsets(self.core.select(np.where(rows < 0, rows + self.n, rows).astype(np.uint32)), self.names)
 
     def __iter__(self) -> Iterator[list[Item]]:
         """Return one record after another."""
@@ -310,15 +352,30 @@ class Itemsets:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the records as arrays."""
-        return _restored, (self.core.starts(), self.core.items(), self.names)
+        return Itemsets._made, (self.core.starts(), self.core.items(), self.names)
 
     def __repr__(self) -> str:
         """Return the size; records are not shown."""
         return f"<Itemsets: {self.n:,} records of {self.n_items:,} items>"
 
 
-def _restored(starts: NDArray[np.uint64], items: NDArray[np.uint32], found: Any) -> Itemsets:
-    return Itemsets._made(starts, items, found)
+def parse_fimi(data: bytes, path: StrPath, report: Any = None) -> Itemsets:
+    """Read lines of items; the path is for messages."""
+    try:
+        core, ids = _core.Sets.parse(data, report)
+    except ParameterError as error:
+        raise FormatError(f"{os.fspath(path)}, {error}") from None
+    return Itemsets(core, pa.array(ids.astype(np.int64)))
+
+
+def _polars(library: object) -> Any:
+    """Return polars if it is the library wanted, and None for the others."""
+    if not isinstance(library, str) or library not in ("pandas", "arrow", "polars"):
+        raise ParameterError("give 'pandas', 'arrow' or 'polars'", parameter="library", value=library)
+    try:
+        return importlib.import_module("polars") if library == "polars" else None
+    except ImportError:
+        raise MissingExtraError("polars columns and frames need the extra: pip install nominym[polars]") from None
 
 
 def _not_given(where: str, item: Item, column: Any = None) -> DataError:

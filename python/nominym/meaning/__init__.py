@@ -5,13 +5,27 @@ the mean of several, and tells what they have in common. Every method, statistic
 different kinds need no special case. ``read`` has the readers of taxonomy files.
 """
 
-from nominym.meaning.base import CONTENTS, MEASURES, Kind, Meaning, Measure, Space, as_measure, check_meanings, shortest
-from nominym.meaning.concepts import Concepts
-from nominym.meaning.equality import Equality
+from nominym.meaning.base import (
+    CONTENTS,
+    MEASURES,
+    Kind,
+    Meaning,
+    Measure,
+    Space,
+    as_measure,
+    check_meanings,
+    is_frame,
+    is_lazy,
+    is_missing,
+    is_polars,
+    is_sequence,
+    shortest,
+    to_list,
+)
 from nominym.meaning.matrix import DistanceMatrix, MatrixSpace
-from nominym.meaning.order import Order
+from nominym.meaning.order import Equality, Order
 from nominym.meaning.read import read_taxonomy
-from nominym.meaning.taxonomy import ConceptSpace, Taxonomy
+from nominym.meaning.taxonomy import Concepts, ConceptSpace, Taxonomy
 
 __all__ = [
     "CONTENTS",
@@ -29,6 +43,12 @@ __all__ = [
     "Taxonomy",
     "as_measure",
     "check_meanings",
+    "is_frame",
+    "is_lazy",
+    "is_missing",
+    "is_polars",
+    "is_sequence",
     "read_taxonomy",
     "shortest",
+    "to_list",
 ]

@@ -1,25 +1,65 @@
-"""What a meaning answers: how far apart are two values, what is the mean of several, what do several have in common.
+"""What all kinds of meanings share: values of any library, measures, places and distances, names of concepts.
 
-The semantic distances of taxonomies, their formulas and ranges, are here too: every meaning is asked with a measure.
+A meaning answers how far apart two values are, what the mean of several is, and what several have in common. The
+semantic distances of taxonomies, their formulas and ranges, are here too: every meaning is asked with a measure.
 """
 
 from __future__ import annotations
 
+import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
 
-from nominym.control import require_matrix
-from nominym.error import DataError, ParameterError
+from nominym.control import Progress, require_matrix
+from nominym.error import Advice, AmbiguousConceptError, Code, DataError, ParameterError, UnknownConceptError
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
-    from nominym.control import Progress
+def is_missing(value: Any) -> bool:
+    """Tell whether a single value is missing: None, NaN, NaT or NA."""
+    return value is None or bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def is_polars(data: object, kind: str) -> bool:
+    """Tell whether something is of a class of polars, which is an extra and never imported to find out."""
+    return any(cls.__name__ == kind and cls.__module__.startswith("polars.") for cls in type(data).__mro__)
+
+
+def is_frame(data: object) -> bool:
+    """Tell whether data have named columns: a frame of any library, an Arrow stream, a mapping of columns."""
+    if isinstance(data, pd.DataFrame | pa.Table | pa.RecordBatch | Mapping) or is_polars(data, "DataFrame"):
+        return True
+    columns = pd.Series | pd.Index | pa.Array | pa.ChunkedArray
+    if isinstance(data, columns) or is_polars(data, "Series"):
+        return False
+    return hasattr(data, "__arrow_c_stream__") or is_lazy(data)
+
+
+def is_lazy(data: object) -> bool:
+    """Tell whether data are a query that has not run, of polars or narwhals."""
+    return type(data).__name__ == "LazyFrame" and hasattr(data, "collect")
+
+
+def is_sequence(values: object) -> bool:
+    """Tell whether something is a list of values of any library, rather than a single one or a table."""
+    single = isinstance(values, str | bytes | Mapping) or is_frame(values)
+    return not single and hasattr(values, "__iter__")
+
+
+def to_list(values: Any) -> list[Any]:
+    """Return the values of a column of any library as Python objects."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
 
 
 class MeasureInfo(NamedTuple):
@@ -44,17 +84,11 @@ MEASURES: dict[str, MeasureInfo] = {
         "log2(1 + (u−i)/u)", "[0, 1)", True, "a distance as published (4.10); Sánchez et al. 2012"
     ),
     "resnik": MeasureInfo(
-        "1 − IC(L)/max IC, 0 for a = b",
-        "[0, 1]",
-        True,
-        "1 − sim/max IC, identity imposed (4.12); Resnik 1995",
+        "1 − IC(L)/max IC, 0 for a = b", "[0, 1]", True, "1 − sim/max IC, identity imposed (4.12); Resnik 1995"
     ),
     "lin": MeasureInfo("1 − 2·IC(L)/(IC(a)+IC(b))", "[0, 1]", True, "1 − similarity (4.13); Lin 1998"),
     "jiang-conrath": MeasureInfo(
-        "IC(a) + IC(b) − 2·IC(L)",
-        "0 … 2·max IC",
-        False,
-        "a distance as published (4.14); Jiang and Conrath 1997",
+        "IC(a) + IC(b) − 2·IC(L)", "0 … 2·max IC", False, "a distance as published (4.14); Jiang and Conrath 1997"
     ),
 }
 """All measures by name.
@@ -70,8 +104,6 @@ CONTENTS: dict[str, str] = {
     "sanchez": "−ln((leaves/subsumers + 1)/(all leaves + 1)) (4.17); Sánchez, Batet and Isern 2011",
 }
 """Information content from the structure of a taxonomy, by name; counts of use give equation 4.11."""
-
-_CONTENT_MEASURES = ("resnik", "lin", "jiang-conrath")
 
 
 @dataclass(frozen=True)
@@ -97,12 +129,9 @@ taxonomic-feature, resnik, lin, jiang-conrath
         """Refuse what has no meaning."""
         if not isinstance(self.name, str) or self.name not in MEASURES:
             raise ParameterError(f"there is no measure {self.name!r}; there are {', '.join(MEASURES)}")
-        if isinstance(self.ic, str) and self.ic not in CONTENTS:
-            raise ParameterError(
-                f"there is no information content {self.ic!r}; there are {', '.join(CONTENTS)}, or give counts by id"
-            )
-        if not isinstance(self.ic, str | Mapping):
-            raise ParameterError(f"ic={self.ic!r}: give {', '.join(CONTENTS)}, or counts by id")
+        if not isinstance(self.ic, str | Mapping) or (isinstance(self.ic, str) and self.ic not in CONTENTS):
+            known = f"there are {', '.join(CONTENTS)}, or give counts by id"
+            raise ParameterError(f"there is no information content {self.ic!r}; {known}")
         for name, count in self.ic.items() if isinstance(self.ic, Mapping) else ():
             if not isinstance(count, Real) or not 0 <= count < float("inf"):
                 raise ParameterError(f"ic: the count of {name!r} is {count!r}; counts are numbers ≥ 0")
@@ -126,7 +155,7 @@ taxonomic-feature, resnik, lin, jiang-conrath
     @property
     def needs_content(self) -> bool:
         """Whether the measure is built on information content."""
-        return self.name in _CONTENT_MEASURES
+        return self.name in ("resnik", "lin", "jiang-conrath")
 
 
 def as_measure(measure: str | Measure) -> Measure:
@@ -191,27 +220,30 @@ class Space(ABC):
             names = ", ".join(repr(column.name) for column in columns if column.name is not None)
             raise DataError(f"column {names}: no value at all" if names else "values: no value at all")
         self.places: list[NDArray[np.uint32]] = []
+        """For each column, the places of its categories."""
+        self.names: Sequence[str] = ()
+        """What is at each place: the id of a concept, or the value."""
 
-    @abstractmethod
     def __len__(self) -> int:
         """Count the places."""
+        return len(self.names)
 
-    @abstractmethod
     def name(self, place: int) -> str:
-        """Write what is at a place: the id of a concept, or the value."""
+        """Write what is at a place."""
+        return self.names[place]
 
     def label(self, place: int) -> str:
         """Write what is at a place as people read it."""
         return self.name(place)
 
-    @abstractmethod
-    def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
-        """Measure every place of one list against every place of another."""
-
     def matrix(self, places: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure all pairs of some places."""
         require_matrix(len(places), 8, "the column has too many categories for this; make its values coarser")
         return self.block(places, places, progress)
+
+    def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
+        """Measure every place of one list against every place of another."""
+        return np.ascontiguousarray(self.pairs(a[:, None], b[None, :], progress))
 
     @abstractmethod
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
@@ -221,9 +253,10 @@ class Space(ABC):
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
         """Find the place, of all there are, with the smallest sum of distances to the counted ones."""
 
-    @abstractmethod
     def common(self, places: NDArray[np.uint32]) -> str:
         """Write what several places have in common: a concept, an interval, a set."""
+        names = sorted({self.name(place) for place in places.tolist()})
+        return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
 
 
 class Meaning(ABC):
@@ -236,9 +269,9 @@ class Meaning(ABC):
     def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
         """Give every category of some columns its place; values without a meaning are an error that lists them."""
 
-    def arrangement(self, values: Values) -> list[int] | None:
-        """Number the categories of a column from lowest to highest, where this meaning has such an order."""
-        return None
+    def arrangement(self, values: Values) -> Sequence[int]:
+        """List the categories of a column from lowest to highest; as they are, where this meaning has no order."""
+        return range(len(values.categories))
 
 
 def refuse_root(root: object, columns: Sequence[Values], noun: str) -> None:
@@ -248,16 +281,25 @@ def refuse_root(root: object, columns: Sequence[Values], noun: str) -> None:
         raise ParameterError(f"only a taxonomy has a root, not {noun}", parameter="root", value=root, column=name)
 
 
-def refuse_numbers(column: Values) -> None:
+def refuse_lists(columns: Sequence[Values]) -> None:
+    """Refuse columns in which a record has several values."""
+    for column in columns:
+        if column.kind == "nested":
+            raise DataError("holds lists or the like, but one value per record is needed", column=column.name)
+
+
+def refuse_numbers(columns: Sequence[Values]) -> None:
     """Refuse values that have no name of their own: 250.0 may stand for the concept "250" or for "250.0"."""
-    if column.kind == "nested":
-        raise DataError("holds lists or the like, but one value per record is needed", column=column.name)
-    if column.kind == "number" and column.categories:
-        raise DataError(
-            "holds numbers with decimal places, but nominal values are needed",
-            column=column.name,
-            remedy="read the column as text or as whole numbers, or use nym.Order() or nym.Equality() as its meaning",
-        )
+    refuse_lists(columns)
+    for column in columns:
+        if column.kind == "number" and column.categories:
+            fault = "holds numbers with decimal places, but nominal values are needed"
+            remedy = Advice(
+                "read the column as text or as whole numbers, or use {} or {} as its meaning",
+                numbers=Code("nym.Order()"),
+                equality=Code("nym.Equality()"),
+            )
+            raise DataError(fault, column=column.name, remedy=remedy)
 
 
 def check_meanings(meanings: object, columns: Sequence[Any] | None = None) -> dict[Any, Meaning]:
@@ -279,6 +321,106 @@ def check_meanings(meanings: object, columns: Sequence[Any] | None = None) -> di
     return dict(meanings)
 
 
-def least_sum(sums: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the places whose sums of distances are smallest, up to rounding."""
-    return np.flatnonzero(sums - sums.min() <= 1e-12 * sums.min())
+How = Literal["id", "label", "synonym", "ambiguous", "none"]
+
+_SHOWN = 10
+# Enough to find a misspelling, few enough to answer at once in the largest ontologies.
+_COMPARED = 5000
+
+
+def folded(value: object) -> str:
+    """Bring a name into the form in which names are compared: no case, no outer blanks.
+
+    >>> folded("  Hepatic COMA ")
+    'hepatic coma'
+    """
+    return str(value).strip().casefold()
+
+
+class Names:
+    """All names of the concepts of one taxonomy: ids, then labels, then synonyms."""
+
+    def __init__(self, ids: Sequence[str], labels: Sequence[str | None], synonyms: Mapping[int, Sequence[str]]) -> None:
+        """Keep the names; the look-up tables are made when they are first needed."""
+        self._ids = ids
+        self._labels = labels
+        self._synonyms = synonyms
+        self._exact = {name: index for index, name in enumerate(ids)}
+
+    @cached_property
+    def _tables(self) -> dict[How, dict[str, list[int]]]:
+        labels = ((i, label) for i, label in enumerate(self._labels) if label is not None)
+        synonyms = ((i, name) for i, names in self._synonyms.items() for name in names)
+        return {"id": _table(enumerate(self._ids)), "label": _table(labels), "synonym": _table(synonyms)}
+
+    def find(self, value: object) -> tuple[How, list[int]]:
+        """Look a value up: how it was found, and the concepts it names."""
+        exact = self._exact.get(str(value))
+        if exact is not None:
+            return "id", [exact]
+        name = folded(value)
+        for how, table in self._tables.items():
+            if found := table.get(name):
+                return (how if len(found) == 1 else "ambiguous"), found
+        return "none", []
+
+    def close(self, value: object) -> list[str]:
+        """Names spelled much like a value, the closest first, as they stand in the taxonomy."""
+        name = folded(value)
+        # Names that begin or end alike, the more letters the better; few enough to compare in full.
+        for letters in (4, 3, 2):
+            begin, end = name[:letters], name[-letters:]
+            near: dict[str, int] = {}
+            for table in self._tables.values():
+                for other, concepts in table.items():
+                    if abs(len(other) - len(name)) <= 3 and (other.startswith(begin) or other.endswith(end)):
+                        near.setdefault(other, concepts[0])
+            if found := difflib.get_close_matches(name, list(near)[:_COMPARED], n=2, cutoff=0.75):
+                return [self._written(other, near[other]) for other in found]
+        return []
+
+    def _written(self, name: str, concept: int) -> str:
+        written = (self._ids[concept], self._labels[concept], *self._synonyms.get(concept, ()))
+        return next(spelling for spelling in written if spelling is not None and folded(spelling) == name)
+
+    def resolve(
+        self, values: Sequence[object], counts: Sequence[int] | None = None, column: str | None = None
+    ) -> NDArray[np.uint32]:
+        """Find the one concept of each value; one error lists all values that name none or several.
+
+        ``counts`` (how often each value occurs) and ``column`` only serve the message.
+        """
+        found = [self.find(value) for value in values]
+        missed = [i for i, (_, concepts) in enumerate(found) if len(concepts) != 1]
+        if not missed:
+            return np.array([concepts[0] for _, concepts in found], dtype=np.uint32)
+        times = [1 if counts is None else counts[i] for i in missed]
+        parts = [self._fault(values[i], count) for i, count in zip(missed[:_SHOWN], times, strict=False)]
+        more = f"; and {len(missed) - _SHOWN:,} more values" if len(missed) > _SHOWN else ""
+        records = sum(times)
+        many = f"{len(missed):,} value{'s' * (len(missed) > 1)} ({records:,} record{'s' * (records > 1)})"
+        listed = f"{'; '.join(parts)}{more}"
+        listed += "" if listed.endswith("?") else "."
+        kind, fault, remedy = (
+            (AmbiguousConceptError, "that do not name one concept", "Name these concepts by id")
+            if any(found[i][1] for i in missed[:_SHOWN])
+            else (UnknownConceptError, "not in the taxonomy", "Correct the values or complete the taxonomy")
+        )
+        seen = "Taxonomy.match shows how each value is read."
+        raise kind(f"{many} {fault}: {listed} {remedy}; {seen}", column=column)
+
+    def _fault(self, value: object, count: int) -> str:
+        shown = f"{value!r} ({count:,}×)" if count > 1 else repr(value)
+        if concepts := self.find(value)[1]:
+            return f"{shown} names {', '.join(repr(self._ids[c]) for c in concepts[:4])}"
+        close = " or ".join(map(repr, self.close(value)))
+        return f"{shown}, did you mean {close}?" if close else shown
+
+
+def _table(names: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    table: dict[str, list[int]] = {}
+    for concept, name in names:
+        holders = table.setdefault(folded(name), [])
+        if concept not in holders:
+            holders.append(concept)
+    return table

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nominym.control import require_matrix
+from nominym.control import Progress, require_matrix
 from nominym.error import DataError, ParameterError, SizeError
 from nominym.files import draft_of
-from nominym.meaning.base import Meaning, Space, Values, least_sum, refuse_numbers, refuse_root
-from nominym.meaning.match import Names
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from nominym.control import Progress
-    from nominym.meaning.base import Measure
+from nominym.meaning.base import Meaning, Measure, Names, Space, Values, is_sequence, refuse_numbers, refuse_root
 
 
 @contextmanager
@@ -45,23 +40,17 @@ def allocate(size: int, out: NDArray[np.float32] | str | os.PathLike[str] | None
             raise ParameterError(f"out={str(out)!r}: the file of a matrix ends in .npy")
         with draft_of(target) as draft:
             matrix = np.lib.format.open_memmap(draft, mode="w+", dtype=np.float32, shape=shape)
-            _reserve(draft, target)
+            # All of the disk that it needs, now: writing to a map on a full disk would end the process.
+            try:
+                with draft.open("r+b") as file:
+                    os.posix_fallocate(file.fileno(), 0, draft.stat().st_size)
+            except OSError as error:
+                need = f"{draft.stat().st_size / 2**30:,.3g} GiB are needed on disk ({error.strerror})"
+                raise SizeError(f"{target}: {need}; choose another place") from None
             yield matrix
             matrix.flush()
     else:
         raise ParameterError(f"out: an array or the path of an .npy file is needed, not {type(out).__name__}")
-
-
-def _reserve(draft: Path, target: Path) -> None:
-    """Get all the disk a mapped file needs: writing to a map on a full disk would end the process."""
-    size = draft.stat().st_size
-    try:
-        with draft.open("r+b") as file:
-            os.posix_fallocate(file.fileno(), 0, size)
-    except OSError as error:
-        raise SizeError(
-            f"{target}: {size / 2**30:,.3g} GiB are needed on disk ({error.strerror}); choose another place"
-        ) from None
 
 
 class DistanceMatrix(Meaning):
@@ -79,8 +68,10 @@ class DistanceMatrix(Meaning):
         """Check that the matrix is one of distances: square, finite, symmetric, not negative, zero to itself."""
         try:
             cells = np.array(matrix, dtype=np.float64, order="C")
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise DataError("a distance matrix is a square of numbers") from None
+        if not is_sequence(labels):
+            raise ParameterError("name every row of the matrix", parameter="labels", value=labels)
         names = [str(label) for label in labels]
         if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
             raise DataError(f"a distance matrix is square, this one has shape {cells.shape}")
@@ -88,9 +79,9 @@ class DistanceMatrix(Meaning):
             raise DataError(f"{len(names)} labels for a matrix of {len(cells)} rows")
         if not len(cells):
             raise DataError("a distance matrix needs at least one label")
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DataError(f"the label {twice!r} stands twice; labels name one row each")
+        label, times = Counter(names).most_common(1)[0]
+        if times > 1:
+            raise DataError(f"the label {label!r} stands twice; labels name one row each")
         for wrong, fault in (
             (~np.isfinite(cells), "not a finite number"),
             (cells < 0, "negative"),
@@ -102,23 +93,15 @@ class DistanceMatrix(Meaning):
                 raise DataError(f"the distance from {names[i]!r} to {names[j]!r} is {cells[i, j]}: {fault}")
         cells = (cells + cells.T) / 2  # what rounding made different
         cells.setflags(write=False)
-        self._cells = cells
-        self._labels = tuple(names)
-        self._names = Names(self._labels, [None] * len(names), {})
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """All labels, in the order of the rows."""
-        return self._labels
-
-    @property
-    def matrix(self) -> NDArray[np.float64]:
+        self.matrix = cells
         """The distances, read-only."""
-        return self._cells
+        self.labels = tuple(names)
+        """All labels, in the order of the rows."""
+        self._names = Names(self.labels, [None] * len(names), {})
 
     def __len__(self) -> int:
         """Count the labels."""
-        return len(self._labels)
+        return len(self.labels)
 
     def concepts(
         self, values: Sequence[object], counts: Sequence[int] | None = None, column: str | None = None
@@ -138,23 +121,11 @@ class MatrixSpace(Space):
     def __init__(self, given: DistanceMatrix, columns: Sequence[Values]) -> None:
         """Place the values of the columns."""
         super().__init__(columns)
-        for column in columns:
-            refuse_numbers(column)
+        refuse_numbers(columns)
         self.given = given
         """The matrix."""
+        self.names = given.labels
         self.places = [given.concepts(c.categories, c.counts.tolist(), c.name) for c in columns]
-
-    def __len__(self) -> int:
-        """Count the labels."""
-        return len(self.given)
-
-    def name(self, place: int) -> str:
-        """Return a label."""
-        return self.given.labels[place]
-
-    def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
-        """Return rows and columns of the matrix."""
-        return np.ascontiguousarray(self.given.matrix[np.ix_(a, b)])
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Return cells of the matrix."""
@@ -163,10 +134,6 @@ class MatrixSpace(Space):
 
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
         """Find the label nearest to all; ties by name."""
-        tied = least_sum(self.given.matrix[:, places] @ counts.astype(np.float64))
-        return int(min(tied, key=lambda place: self.name(int(place))))
-
-    def common(self, places: NDArray[np.uint32]) -> str:
-        """Write the one label, or the set of them."""
-        names = sorted({self.name(place) for place in np.asarray(places).tolist()})
-        return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
+        sums = self.given.matrix[:, places] @ counts.astype(np.float64)
+        tied = np.flatnonzero(sums - sums.min() <= 1e-12 * sums.min())  # up to rounding
+        return min(tied.tolist(), key=self.name)

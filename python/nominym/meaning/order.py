@@ -1,25 +1,23 @@
-"""Order: numbers, dates and ranked values, near each other where few values lie between."""
+"""Meanings that values bring along: an order, by which numbers, dates and ranked values are near, or mere equality."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from nominym.error import DataError, ParameterError
-from nominym.meaning.base import Meaning, Space, Values, refuse_root
-from nominym.values import is_missing, is_sequence
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from nominym.control import Progress
-    from nominym.meaning.base import Measure
+from nominym.control import Progress
+from nominym.error import Advice, Code, DataError, ParameterError
+from nominym.meaning.base import Meaning, Measure, Space, Values, is_missing, is_sequence, refuse_lists, refuse_root
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class Order(Meaning):
     """Values that have an order: numbers and dates by their difference, listed values by their rank.
 
@@ -42,37 +40,28 @@ class Order(Meaning):
     """
 
     noun: ClassVar[str] = "an order"
+    values: tuple[Any, ...] | None
+    """The listed values, or None."""
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         """Check that the list names each value once."""
-        if values is not None and not is_sequence(values):
-            raise ParameterError("list all values from lowest to highest, or leave it out", parameter="values",
-                                 value=values)  # fmt: skip
-        self.values: tuple[Any, ...] | None = None if values is None else tuple(values)
-        """The listed values, or None."""
-        if self.values is not None:
-            texts = [str(value) for value in self.values]
-            missing = next((value for value in self.values if is_missing(value)), self)
-            if not texts or missing is not self:
-                raise ParameterError("list at least one value, and no missing ones", parameter="values",
-                                     value=values)  # fmt: skip
-            twice = (
-                next((text for text in texts if texts.count(text) > 1), None) if len(set(texts)) < len(texts) else None
-            )
-            if twice is not None:
-                raise ParameterError(f"{twice!r} is listed twice; list each value once", parameter="values")
+        listed = None
+        if values is not None:
+            if not is_sequence(values):
+                fault = "list all values from lowest to highest, or leave it out"
+                raise ParameterError(fault, parameter="values", value=values)
+            listed = tuple(values)
+            if not listed or any(map(is_missing, listed)):
+                fault = "list at least one value, and no missing ones"
+                raise ParameterError(fault, parameter="values", value=values)
+            text, times = Counter(map(str, listed)).most_common(1)[0]
+            if times > 1:
+                raise ParameterError(f"{text!r} is listed twice; list each value once", parameter="values")
+        object.__setattr__(self, "values", listed)
 
     def __repr__(self) -> str:
         """Return the code that makes it."""
         return "Order()" if self.values is None else f"Order({list(self.values)!r})"
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether two list the same values."""
-        return isinstance(other, Order) and self.values == other.values
-
-    def __hash__(self) -> int:
-        """Hash the listed values."""
-        return hash(self.values)
 
     def arrangement(self, values: Values) -> list[int]:
         """Number the categories of a column from lowest to highest."""
@@ -101,7 +90,7 @@ class Order(Meaning):
                 raise DataError(
                     f"{unknown!r} has no place in the given order",
                     column=column.name,
-                    remedy="list all values, lowest first: nym.Order([...])",
+                    remedy=Advice("list all values, lowest first: {}", listed=Code("nym.Order([...])")),
                 )
             return [place[str(value)] for value in column.categories]
         if column.kind == "nested":
@@ -119,30 +108,16 @@ class _Line(Space):
         exact = all(isinstance(number, int) and -(2**63) <= number < 2**64 for number in every)
         low = min(every, default=0) if exact else 0
         values = [np.array([number - low for number in part], dtype=np.float64) for part in numbers]
-        self._values, inverse = np.unique(np.concatenate(values) if values else np.empty(0), return_inverse=True)
+        self._values, firsts, inverse = np.unique(np.concatenate(values), return_index=True, return_inverse=True)
         ends = np.cumsum([len(part) for part in values])[:-1]
-        self.places = [part.astype(np.uint32) for part in np.split(inverse.reshape(-1), ends)] if values else []
-        spread = float(self._values[-1]) - float(self._values[0]) if len(self._values) else 0.0
+        self.places = np.split(inverse.reshape(-1).astype(np.uint32), ends)
+        spread = float(self._values[-1]) - float(self._values[0])
         if math.isinf(spread):
             raise DataError("values are too far apart for a number of 64 bits", column=columns[0].name)
         self._spread = spread or 1.0
         self.unit = None if ranked else spread
-        self._names: dict[int, str] = {}
-        for column, places in zip(columns, self.places, strict=True):
-            for place, value in zip(places.tolist(), column.categories, strict=True):
-                self._names.setdefault(place, str(value))
-
-    def __len__(self) -> int:
-        """Count the distinct values."""
-        return len(self._values)
-
-    def name(self, place: int) -> str:
-        """Write the value."""
-        return self._names[place]
-
-    def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
-        """Measure every value of one list against every value of another."""
-        return np.abs(np.subtract.outer(self._values[a], self._values[b])) / self._spread
+        categories = [value for column in columns for value in column.categories]
+        self.names = [str(categories[first]) for first in firsts]
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure pairs of values."""
@@ -150,9 +125,7 @@ class _Line(Space):
 
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
         """Find the median, the lower one of two."""
-        totals = np.zeros(len(self._values), dtype=np.uint64)
-        np.add.at(totals, places, counts)
-        sums = np.cumsum(totals)
+        sums = np.cumsum(np.bincount(places, counts, len(self)))
         return int(np.searchsorted(sums, (int(sums[-1]) + 1) // 2))
 
     def common(self, places: NDArray[np.uint32]) -> str:
@@ -177,11 +150,13 @@ def _number(value: Any, column: Values) -> float:
         raise DataError(
             f"{_short(value)} {reason}",
             column=column.name,
-            remedy="list all values, lowest first, with nym.Order([...]), or turn the column into numbers",
+            remedy=Advice(
+                "list all values, lowest first, with {}, or turn the column into numbers",
+                listed=Code("nym.Order([...])"),
+            ),
         ) from None
     if not math.isfinite(number):
-        raise DataError(f"holds {_short(value)}, which is far from everything", column=column.name,
-                        remedy="replace it")  # fmt: skip
+        raise DataError(f"holds {_short(value)}, which is far from everything", column=column.name, remedy="replace it")
     return value if isinstance(value, int) else number
 
 
@@ -196,3 +171,45 @@ def _time(value: Any) -> float:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+@dataclass(frozen=True)
+class Equality(Meaning):
+    """Values that are equal (distance 0) or not (distance 1), such as sex or region. Compared by their text.
+
+    >>> import nominym as nym
+    >>> nym.stats.rmse(["north", "south"], ["north", "west"], nym.Equality())
+    0.7071067811865476
+    """
+
+    noun: ClassVar[str] = "equality"
+
+    def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
+        """Give equal values of some columns one place."""
+        refuse_root(root, columns, self.noun)
+        refuse_lists(columns)
+        return _Points(columns)
+
+
+class _Points(Space):
+    """Values, each as far from every other."""
+
+    measured = False
+
+    def __init__(self, columns: Sequence[Values]) -> None:
+        super().__init__(columns)
+        place: dict[str, int] = {}
+        self.places = [
+            np.array([place.setdefault(str(value), len(place)) for value in column.categories], dtype=np.uint32)
+            for column in columns
+        ]
+        self.names = list(place)
+
+    def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
+        """Tell of pairs of values whether they differ."""
+        return np.not_equal(a, b).astype(np.float64)
+
+    def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
+        """Find the most frequent value; ties by name."""
+        totals = np.bincount(places, counts, len(self))
+        return min(np.flatnonzero(totals == totals.max()).tolist(), key=self.name)

@@ -4,31 +4,65 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from nominym._core import Graph
 from nominym.control import Progress, reporter, steps
 from nominym.error import CycleError, ParameterError, RootError, TaxonomyError, UnknownConceptError
-from nominym.meaning.base import Meaning, Measure, Space, Values, as_measure, refuse_numbers
-from nominym.meaning.concepts import Concepts
-from nominym.meaning.match import Names
+from nominym.meaning.base import (
+    Meaning,
+    Measure,
+    Names,
+    Space,
+    Values,
+    as_measure,
+    is_frame,
+    is_missing,
+    is_sequence,
+    refuse_numbers,
+    to_list,
+)
 from nominym.meaning.matrix import allocate
-from nominym.values import is_frame, is_missing, is_sequence, to_list
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 VIRTUAL_ROOT = "(virtual root)"
 """Id of the concept that ``virtual_root=True`` puts above several roots."""
 
 _SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Concepts:
+    """Concepts and is-a links as a reader found them: the way from any format to a ``Taxonomy``.
+
+    Duplicate ids, unknown parents, cycles and several roots are allowed here; they are found, with one
+    wording for all formats, when the taxonomy is built.
+    """
+
+    ids: list[str] = field(default_factory=list)
+    """One id for each concept, in file order."""
+    child: list[str] = field(default_factory=list)
+    """The lower end of each is-a link."""
+    parent: list[str] = field(default_factory=list)
+    """The upper end of each is-a link, in step with ``child``. The order of one child's parents is kept."""
+    labels: dict[str, str] = field(default_factory=dict)
+    """Preferred label by id; concepts without one are left out."""
+    synonyms: dict[str, list[str]] = field(default_factory=dict)
+    """Further names by id."""
+    source: str = "edges"
+    """Where this comes from (usually the path), for messages."""
+
+    def link(self, child: str, parent: str) -> None:
+        """Add an is-a link."""
+        self.child.append(child)
+        self.parent.append(parent)
 
 
 class Taxonomy(Meaning):
@@ -48,17 +82,13 @@ class Taxonomy(Meaning):
     """
 
     noun: ClassVar[str] = "a taxonomy"
-    __slots__ = ("_contents", "_graph", "_ids", "_labels", "_names", "_synonyms")
 
     def __init__(
-        self,
-        graph: Graph,
-        ids: Sequence[str],
-        labels: Sequence[str | None],
-        synonyms: Mapping[int, Sequence[str]],
+        self, graph: Graph, ids: Sequence[str], labels: Sequence[str | None], synonyms: Mapping[int, Sequence[str]]
     ) -> None:
         """Not for callers: use ``from_edges``, ``from_concepts`` or ``nominym.read_taxonomy``."""
-        self._graph = graph
+        self.graph = graph
+        """The compiled structure, in which concepts are positions in ``ids``."""
         self._ids = tuple(ids)
         self._labels = labels
         self._synonyms = synonyms
@@ -84,9 +114,8 @@ class Taxonomy(Meaning):
         >>> len(Taxonomy.from_edges([("a", "top"), ("b", "top"), ("b", "a")]))
         3
         """
-        child, parent = _two_columns(pairs)
-        ids = dict.fromkeys(name for link in zip(child, parent, strict=True) for name in link if name is not None)
-        links = [(c, p) for c, p in zip(child, parent, strict=True) if p is not None]
+        links = _links(pairs)
+        ids = dict.fromkeys(name for link in links for name in link if name is not None)
         for option, named in (("labels", labels or {}), ("synonyms", synonyms or {})):
             for key, names in named.items():
                 if key not in ids:
@@ -95,10 +124,10 @@ class Taxonomy(Meaning):
                     raise ParameterError(f"synonyms: a list of names is needed for {key!r}, not the one text {names!r}")
         concepts = Concepts(
             ids=list(ids),
-            child=[c for c, _ in links],
-            parent=[p for _, p in links],
-            labels=labels or {},
-            synonyms=synonyms or {},
+            child=[child for child, parent in links if parent is not None],
+            parent=[parent for _, parent in links if parent is not None],
+            labels=dict(labels or {}),
+            synonyms={name: list(names) for name, names in (synonyms or {}).items()},
         )
         return cls.from_concepts(concepts, virtual_root, progress=progress)
 
@@ -110,66 +139,38 @@ class Taxonomy(Meaning):
         are errors that name the culprits. Progress is told in steps: checked, linked, named.
         """
         with steps(progress, "taxonomy", 3) as done:
-            return cls._build(concepts, virtual_root, done)
-
-    @classmethod
-    def _build(cls, concepts: Concepts, virtual_root: bool, done: Callable[[int], object]) -> Taxonomy:
-        source = concepts.source
-        ids, child, parent = list(concepts.ids), list(concepts.child), list(concepts.parent)
-        if not ids:
-            raise TaxonomyError(f"{source}: no concept; a taxonomy needs at least one")
-        known = set(ids)
-        if len(known) < len(ids):
-            seen: set[str] = set()
-            twice = [i for i in ids if i in seen or seen.add(i)]  # type: ignore[func-returns-value]
-            raise TaxonomyError(f"{source}: duplicate ids: {_some(dict.fromkeys(twice))}; keep one concept for each")
-        for end, ends in (("child", child), ("parent", parent)):
-            unknown = dict.fromkeys(name for name in ends if name not in known)
-            if unknown:
-                raise TaxonomyError(
-                    f"{source}: is-a links whose {end} is unknown: {_some(unknown)}; add the concepts or drop the links"
-                )
-        if virtual_root:
-            children = set(child)
-            roots = [i for i in ids if i not in children]
-            if len(roots) > 1:
-                if VIRTUAL_ROOT in known:
-                    raise TaxonomyError(f"{source}: the id {VIRTUAL_ROOT!r} is taken; rename that concept")
-                ids.append(VIRTUAL_ROOT)
-                child += roots
-                parent += [VIRTUAL_ROOT] * len(roots)
-        done(1)
-        # In the core, "ties by id" is "the lower index": concepts are numbered in the order of their ids.
-        ids.sort()
-        index = {name: i for i, name in enumerate(ids)}
-        try:
-            graph = Graph(len(ids), _indices(child, index), _indices(parent, index))
-        except CycleError as error:
-            circle = [ids[i] for i in error.concepts]
-            shown = " → ".join([*circle, circle[0]])
-            raise CycleError(f"{source}: the is-a links run in a circle: {shown}; remove one of these links") from None
-        except RootError as error:
-            roots = [ids[i] for i in error.concepts]
-            raise RootError(
-                f"{source}: {len(roots):,} concepts have no parent: {_some(roots)}; "
-                "link them, or give virtual_root=True to put one concept above them"
-            ) from None
-        done(2)
-        labels = [concepts.labels.get(i) for i in ids]
-        synonyms = {index[i]: tuple(names) for i, names in concepts.synonyms.items() if i in index and names}
-        taxonomy = cls(graph, ids, labels, synonyms)
-        done(3)
-        return taxonomy
+            ids, child, parent = _checked(concepts, virtual_root)
+            done(1)
+            # In the core, "ties by id" is "the lower index": concepts are numbered in the order of their ids.
+            ids.sort()
+            index = {name: i for i, name in enumerate(ids)}
+            ends = [np.fromiter(map(index.__getitem__, names), np.uint32, len(names)) for names in (child, parent)]
+            try:
+                graph = Graph(len(ids), *ends)
+            except CycleError as error:
+                circle = " → ".join(ids[i] for i in [*error.concepts, error.concepts[0]])
+                fault = f"the is-a links run in a circle: {circle}; remove one of these links"
+                raise CycleError(f"{concepts.source}: {fault}") from None
+            except RootError as error:
+                fault = f"{len(error.concepts):,} concepts have no parent: {_some(ids[i] for i in error.concepts)}"
+                remedy = "link them, or give virtual_root=True to put one concept above them"
+                raise RootError(f"{concepts.source}: {fault}; {remedy}") from None
+            done(2)
+            labels = [concepts.labels.get(i) for i in ids]
+            synonyms = {index[i]: tuple(names) for i, names in concepts.synonyms.items() if i in index and names}
+            taxonomy = cls(graph, ids, labels, synonyms)
+            done(3)
+            return taxonomy
 
     def to_concepts(self) -> Concepts:
         """Give everything the taxonomy holds, in the form that readers give and writers take."""
-        child, parent = self._graph.edges()
+        child, parent = self.graph.edges()
         return Concepts(
             ids=list(self._ids),
             child=[self._ids[i] for i in child],
             parent=[self._ids[i] for i in parent],
             labels={i: label for i, label in zip(self._ids, self._labels, strict=True) if label is not None},
-            synonyms={self._ids[i]: names for i, names in self._synonyms.items()},
+            synonyms={self._ids[i]: list(names) for i, names in self._synonyms.items()},
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -192,9 +193,9 @@ class Taxonomy(Meaning):
 
     def restrict_to(self, root: int) -> tuple[Taxonomy, NDArray[np.uint32]]:
         """Do the same by position, and give the positions that are kept, in order."""
-        if root == self._graph.root:
+        if root == self.graph.root:
             return self, np.arange(len(self), dtype=np.uint32)
-        graph, kept = self._graph.restrict(root)
+        graph, kept = self.graph.restrict(root)
         positions = kept.tolist()
         synonyms = {new: self._synonyms[old] for new, old in enumerate(positions) if old in self._synonyms}
         ids, labels = ([names[i] for i in positions] for names in (self._ids, self._labels))
@@ -204,7 +205,7 @@ class Taxonomy(Meaning):
         """Give a tree: ``"first-parent"`` keeps the first parent of each concept, in the order of the file."""
         if tree != "first-parent":
             raise ParameterError(f"tree={tree!r}: the one way to make a tree is 'first-parent'")
-        return self if self.is_tree else Taxonomy(self._graph.first_parents(), self._ids, self._labels, self._synonyms)
+        return self if self.is_tree else Taxonomy(self.graph.first_parents(), self._ids, self._labels, self._synonyms)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as concepts: the compiled part is built again."""
@@ -237,22 +238,17 @@ class Taxonomy(Meaning):
     @property
     def root(self) -> str:
         """Id of the concept above all others."""
-        return self._ids[self._graph.root]
+        return self._ids[self.graph.root]
 
     @property
     def links(self) -> int:
         """Number of is-a links."""
-        return self._graph.links
+        return self.graph.links
 
     @property
     def is_tree(self) -> bool:
         """Whether no concept has several parents."""
-        return self._graph.is_tree
-
-    @property
-    def graph(self) -> Graph:
-        """The compiled structure, in which concepts are positions in ``ids``."""
-        return self._graph
+        return self.graph.is_tree
 
     def concept(self, value: object) -> int:
         """Give the position in ``ids`` of the one concept that a value names."""
@@ -277,18 +273,11 @@ class Taxonomy(Meaning):
         1    d1      D1     id      1
         2   flu    None   none      1
         """
-        import pandas as pd
-
         counted = Counter(value for value in to_list(values) if not is_missing(value))
         found = [self._names.find(value) for value in counted]
-        return pd.DataFrame(
-            {
-                "value": pd.Series(list(counted), dtype=object),
-                "concept": pd.Series([self._ids[c[0]] if len(c) == 1 else None for _, c in found], dtype=object),
-                "how": pd.Series([how for how, _ in found], dtype=object),
-                "count": np.array(list(counted.values()), dtype=np.int64),
-            }
-        )
+        concepts = [self._ids[named[0]] if len(named) == 1 else None for _, named in found]
+        columns = {"value": list(counted), "concept": concepts, "how": [how for how, _ in found]}
+        return pd.DataFrame(columns, dtype=object).assign(count=np.array(list(counted.values()), dtype=np.int64))
 
     def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
         """Place the values of some columns among the concepts below their least common subsumer, or below ``root``."""
@@ -313,7 +302,7 @@ class Taxonomy(Meaning):
         >>> Taxonomy.from_edges([("a", "top"), ("b", "a"), ("b", "top")]).depth("b")
         3
         """
-        return self._graph.depth(self.concept(concept))
+        return self.graph.depth(self.concept(concept))
 
     def parents(self, concept: object) -> list[str]:
         """List the direct parents, in the order of the file.
@@ -321,7 +310,7 @@ class Taxonomy(Meaning):
         >>> Taxonomy.from_edges([("b", "z"), ("b", "a"), ("a", "z")]).parents("b")
         ['z', 'a']
         """
-        return self._named(self._graph.parents(self.concept(concept)))
+        return self._named(self.graph.parents(self.concept(concept)))
 
     def children(self, concept: object) -> list[str]:
         """List the direct children.
@@ -329,7 +318,7 @@ class Taxonomy(Meaning):
         >>> Taxonomy.from_edges([("b", "top"), ("a", "top")]).children("top")
         ['a', 'b']
         """
-        return self._named(self._graph.children(self.concept(concept)))
+        return self._named(self.graph.children(self.concept(concept)))
 
     def subsumers(self, concept: object) -> list[str]:
         """List the concept and everything above it, nearest first.
@@ -337,7 +326,7 @@ class Taxonomy(Meaning):
         >>> Taxonomy.from_edges([("a", "top"), ("b", "a")]).subsumers("b")
         ['b', 'a', 'top']
         """
-        return self._named(self._graph.subsumers(self.concept(concept)))
+        return self._named(self.graph.subsumers(self.concept(concept)))
 
     def subtree(self, concept: object) -> list[str]:
         """List the concept and everything below it.
@@ -345,7 +334,7 @@ class Taxonomy(Meaning):
         >>> Taxonomy.from_edges([("a", "top"), ("b", "a")]).subtree("a")
         ['a', 'b']
         """
-        return self._named(self._graph.subtree(self.concept(concept)))
+        return self._named(self.graph.subtree(self.concept(concept)))
 
     def lcs(self, values: Iterable[object]) -> str:
         """Find the least common subsumer: the common subsumer of greatest depth (ties: fewest descendants, then id).
@@ -355,7 +344,7 @@ class Taxonomy(Meaning):
         """
         if isinstance(values, str):
             raise ParameterError(f"lcs takes a list of values, not the one text {values!r}")
-        return self._ids[self._graph.lcs(self.concepts(values))]
+        return self._ids[self.graph.lcs(self.concepts(values))]
 
     def _named(self, concepts: NDArray[np.uint32]) -> list[str]:
         return [self._ids[i] for i in concepts]
@@ -371,7 +360,7 @@ class Taxonomy(Meaning):
         """
         chosen = as_measure(measure)
         first, second = (np.array([self.concept(x)], dtype=np.uint32) for x in (a, b))
-        return float(self._graph.pairs(first, second, chosen.name, self.content(chosen))[0])
+        return float(self.graph.pairs(first, second, chosen.name, self.content(chosen))[0])
 
     def distance_matrix(
         self,
@@ -395,7 +384,7 @@ class Taxonomy(Meaning):
         concepts = np.arange(len(self), dtype=np.uint32) if values is None else self.concepts(values)
         content = self.content(chosen)
         with allocate(len(concepts), out) as matrix, reporter(progress, "distances") as report:
-            self._graph.matrix(concepts, chosen.name, matrix, content, report)
+            self.graph.matrix(concepts, chosen.name, matrix, content, report)
         return matrix
 
     def content(self, measure: Measure, whole: Taxonomy | None = None) -> NDArray[np.float64] | None:
@@ -408,7 +397,7 @@ class Taxonomy(Meaning):
         if isinstance(measure.ic, str):
             key = (measure.ic, measure.k)
             if key not in self._contents:
-                self._contents[key] = self._graph.information(measure.ic, measure.k)
+                self._contents[key] = self.graph.information(measure.ic, measure.k)
             return self._contents[key]
         (whole or self).concepts(measure.ic)
         counts = np.zeros(len(self))
@@ -417,7 +406,7 @@ class Taxonomy(Meaning):
             if len(found) == 1:
                 counts[found[0]] += count
         try:
-            return self._graph.information("corpus", counts=counts)
+            return self.graph.information("corpus", counts=counts)
         except ParameterError as error:
             unused = [self._ids[i] for i in error.concepts]
             raise ParameterError(
@@ -432,52 +421,67 @@ def _some(names: Iterable[object]) -> str:
     return ", ".join(repr(name) for name in listed[:_SHOWN]) + more
 
 
-def _indices(names: Sequence[str], index: Mapping[str, int]) -> NDArray[np.uint32]:
-    return np.fromiter((index[name] for name in names), dtype=np.uint32, count=len(names))
+def _checked(concepts: Concepts, virtual_root: bool) -> tuple[list[str], list[str], list[str]]:
+    """Return ids and both ends of all links, with a virtual root where one is needed."""
+    source = concepts.source
+    ids, child, parent = list(concepts.ids), list(concepts.child), list(concepts.parent)
+    if not ids:
+        raise TaxonomyError(f"{source}: no concept; a taxonomy needs at least one")
+    known = set(ids)
+    if len(known) < len(ids):
+        twice = [name for name, times in Counter(ids).items() if times > 1]
+        raise TaxonomyError(f"{source}: duplicate ids: {_some(twice)}; keep one concept for each")
+    for end, ends in (("child", child), ("parent", parent)):
+        if unknown := dict.fromkeys(name for name in ends if name not in known):
+            fault = f"is-a links whose {end} is unknown: {_some(unknown)}"
+            raise TaxonomyError(f"{source}: {fault}; add the concepts or drop the links")
+    children = set(child)
+    roots = [name for name in ids if name not in children] if virtual_root else []
+    if len(roots) > 1:
+        if VIRTUAL_ROOT in known:
+            raise TaxonomyError(f"{source}: the id {VIRTUAL_ROOT!r} is taken; rename that concept")
+        ids.append(VIRTUAL_ROOT)
+        child += roots
+        parent += [VIRTUAL_ROOT] * len(roots)
+    return ids, child, parent
 
 
-def _two_columns(pairs: Any) -> tuple[list[str], list[str | None]]:
-    """Take (child, parent) pairs apart, whatever holds them."""
-    if isinstance(pairs, str) or not (is_frame(pairs) or hasattr(pairs, "__iter__")):
-        raise ParameterError(f"edges: (child, parent) pairs or a two-column frame are needed, not {pairs!r}")
-    child: list[Any]
-    parent: list[Any]
+def _links(pairs: Any) -> list[tuple[str, str | None]]:
+    """List (child, parent) pairs, whatever holds them."""
     if is_frame(pairs):
-        columns = _columns(pairs)
-        if len(columns) != 2:
-            raise ParameterError(f"edges: a frame of two columns (child, parent) is needed, not {len(columns)}")
-        child, parent = columns
-        if len(child) != len(parent):
-            raise ParameterError(f"edges: {len(child):,} children and {len(parent):,} parents; give pairs")
-    else:
-        child, parent = [], []
-        for row, pair in enumerate(pairs):
-            if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-                raise ParameterError(f"edges: row {row} is {pair!r}, not a (child, parent) pair")
-            child.append(pair[0])
-            parent.append(pair[1])
-    for row, pair in enumerate(zip(child, parent, strict=True)):
-        if is_missing(pair[0]):
+        pairs = _rows(pairs)
+    elif isinstance(pairs, str) or not hasattr(pairs, "__iter__"):
+        raise ParameterError(f"edges: (child, parent) pairs or a two-column frame are needed, not {pairs!r}")
+    links = []
+    for row, pair in enumerate(pairs):
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise ParameterError(f"edges: row {row} is {pair!r}, not a (child, parent) pair")
+        child, parent = (None if is_missing(name) else name for name in (pair[0], pair[1]))
+        if child is None:
             raise ParameterError(f"edges: row {row} has no child")
-        number = next((name for name in pair if isinstance(name, float | np.floating) and not is_missing(name)), None)
+        number = next((name for name in (child, parent) if isinstance(name, float | np.floating)), None)
         if number is not None:
             raise ParameterError(f"edges: row {row} names {number!r}; ids are text or whole numbers, not floats")
-    return [str(name) for name in child], [None if is_missing(name) else str(name) for name in parent]
+        links.append((str(child), None if parent is None else str(parent)))
+    return links
 
 
-def _columns(frame: Any) -> list[list[Any]]:
-    """Return the columns of a frame of any library as lists."""
-    if isinstance(frame, Mapping | pd.DataFrame):
-        found = [values for _, values in frame.items()]
-    else:
-        try:
-            found = pa.table(frame).columns
-        except (pa.ArrowException, TypeError, ValueError) as reason:
-            raise ParameterError(f"edges: this {type(frame).__name__} cannot be read as a table ({reason})") from None
-    wrong = next((values for values in found if not is_sequence(values)), None)
+def _rows(frame: Any) -> Iterator[tuple[Any, ...]]:
+    """Go through the rows of a two-column frame of any library."""
+    try:
+        named = isinstance(frame, Mapping | pd.DataFrame)
+        columns = [values for _, values in frame.items()] if named else pa.table(frame).columns
+    except (pa.ArrowException, TypeError, ValueError) as reason:
+        raise ParameterError(f"edges: this {type(frame).__name__} cannot be read as a table ({reason})") from None
+    wrong = next((values for values in columns if not is_sequence(values)), None)
     if wrong is not None:
         raise ParameterError(f"edges: columns of ids are needed, not {wrong!r}")
-    return [to_list(values) for values in found]
+    if len(columns) != 2:
+        raise ParameterError(f"edges: a frame of two columns (child, parent) is needed, not {len(columns)}")
+    child, parent = map(to_list, columns)
+    if len(child) != len(parent):
+        raise ParameterError(f"edges: {len(child):,} children and {len(parent):,} parents; give pairs")
+    return zip(child, parent, strict=True)
 
 
 class ConceptSpace(Space):
@@ -487,14 +491,16 @@ class ConceptSpace(Space):
         """Place the values of the columns."""
         super().__init__(columns)
         self.measure = as_measure(measure)
-        for column in columns:
-            refuse_numbers(column)
+        refuse_numbers(columns)
         placed = [taxonomy.concepts(c.categories, c.counts.tolist(), c.name) for c in columns]
         used = np.concatenate([*placed, np.empty(0, dtype=np.uint32)])
-        top = taxonomy.graph.lcs(used) if root is None else _root(taxonomy, root)
+        try:
+            top = taxonomy.graph.lcs(used) if root is None else taxonomy.concept(root)
+        except UnknownConceptError as error:
+            raise type(error)(f"root={root!r}: {error}") from None
         self.taxonomy, kept = taxonomy.restrict_to(top)
         """The taxonomy as restricted."""
-        self.root = self.taxonomy.root
+        self.root, self.names = self.taxonomy.root, self.taxonomy.ids
         outside = used[kept[np.minimum(np.searchsorted(kept, used), len(kept) - 1)] != used]
         if len(outside):
             names = ", ".join(repr(column.name) for column in columns if column.name is not None)
@@ -504,23 +510,15 @@ class ConceptSpace(Space):
         self.content = self.taxonomy.content(self.measure, taxonomy)
         """Information content of every place, where the measure needs it."""
 
-    def __len__(self) -> int:
-        """Count the concepts."""
-        return len(self.taxonomy)
-
-    def name(self, place: int) -> str:
-        """Return the id of a concept."""
-        return self.taxonomy.ids[place]
-
     def label(self, place: int) -> str:
         """Return label and id of a concept."""
-        name = self.taxonomy.ids[place]
+        name = self.name(place)
         label = self.taxonomy.label(name)
         return name if label.casefold() == name.casefold() else f"{label} ({name})"
 
     def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
-        """Measure every concept of one list against every concept of another."""
-        if a is not b and not np.array_equal(a, b):
+        """Measure every concept of one list against every concept of another; all against all in one pass."""
+        if a is not b:
             return self.pairs(np.repeat(a, len(b)), np.tile(b, len(a)), progress).reshape(len(a), len(b))
         out = np.empty((len(a), len(a)))
         with reporter(progress, "distances") as report:
@@ -539,11 +537,4 @@ class ConceptSpace(Space):
 
     def common(self, places: NDArray[np.uint32]) -> str:
         """Return the id of the least common subsumer."""
-        return self.taxonomy.ids[self.taxonomy.graph.lcs(np.ascontiguousarray(places, dtype=np.uint32))]
-
-
-def _root(taxonomy: Taxonomy, root: object) -> int:
-    try:
-        return taxonomy.concept(root)
-    except UnknownConceptError as error:
-        raise type(error)(f"root={root!r}: {error}") from None
+        return self.name(self.taxonomy.graph.lcs(np.ascontiguousarray(places, dtype=np.uint32)))

@@ -1,7 +1,7 @@
 """Semantic noise: values are replaced by concepts at a randomly drawn semantic distance.
 
-``method`` masks a table in one call; ``model`` keeps fitting and masking apart, for batches and streams. ``domain``
-holds a column's concepts, ``errors`` draws errors, ``file`` keeps models in files.
+``method`` masks a table in one call; ``model`` keeps fitting and masking apart, for batches, streams and files.
+``domain`` holds a column's concepts, ``errors`` draws errors.
 """
 
 from nominym.noise.method import Noise, add_noise

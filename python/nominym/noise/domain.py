@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nominym.error import DataError, ParameterError, UnknownConceptError
+from nominym.error import ParameterError, UnknownConceptError
 from nominym.meaning import ConceptSpace, DistanceMatrix, MatrixSpace, Meaning, Measure, Taxonomy
 from nominym.table import Attribute, Column, placed
 
@@ -35,42 +35,27 @@ class Domain:
         """
         space = meaning.space(columns, measure, root)
         assert isinstance(space, ConceptSpace | MatrixSpace)  # check_meaning refuses anything else
-        self.meaning, self.measure, self.space = meaning, measure, space
+        self.meaning, self.measure, self.space, self.names = meaning, measure, space, space.names
+        self.taxonomy = space.taxonomy if isinstance(space, ConceptSpace) else None
+        """The taxonomy as restricted; None for a matrix."""
         pairs = zip(space.places, columns, strict=True)
         self.by_label = by_label or (bool(columns) and all(self._is_labelled(at, column) for at, column in pairs))
         """Whether concepts are written by label."""
 
-    @property
-    def taxonomy(self) -> Taxonomy | None:
-        """The taxonomy as restricted; None for a matrix."""
-        return self.space.taxonomy if isinstance(self.space, ConceptSpace) else None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Id of each concept."""
-        return self.space.taxonomy.ids if isinstance(self.space, ConceptSpace) else self.space.given.labels
-
-    def __len__(self) -> int:
-        """Count the concepts."""
-        return len(self.space)
-
     def _is_labelled(self, places: NDArray[np.uint32], column: Column) -> bool:
-        if self.taxonomy is None:
-            return False
         ids = [self.names[place] for place in places.tolist()]
-        labels = [self.taxonomy.label(name) for name in ids]
+        labels = ids if self.taxonomy is None else [self.taxonomy.label(name) for name in ids]
         return labels == list(column.categories) and labels != ids
 
     @cached_property
-    def spellings(self) -> tuple[str, ...]:
+    def spellings(self) -> Sequence[str]:
         """How each concept is written: by id, or by label where that names one concept only."""
         if not self.by_label or self.taxonomy is None:
             return self.names
         labels = [self.taxonomy.label(name) for name in self.names]
         times = Counter(text.casefold() for text in (*labels, *self.names))
-        return tuple(
-            label if times[label.casefold()] == 1 else name for label, name in zip(labels, self.names, strict=True)
-        )
+        both = zip(labels, self.names, strict=True)
+        return [label if times[label.casefold()] == 1 else name for label, name in both]
 
     def place(self, column: Column) -> NDArray[np.uint32]:
         """Find the concepts of a column's categories."""
@@ -79,7 +64,7 @@ class Domain:
             return holder.concepts(column.categories, column.counts.tolist(), column.name)
         except UnknownConceptError as error:
             below = f" below {self.space.root!r}" if self.space.root else ""
-            raise type(error)(f"{error} Noise was fitted to the {len(self):,} concepts{below}") from None
+            raise type(error)(f"{error} Noise was fitted to the {len(self.names):,} concepts{below}") from None
 
     def attribute(self, name: Any, column: Column, progress: Progress) -> Attribute:
         """Place a column in this domain."""
@@ -87,7 +72,7 @@ class Domain:
 
     def replaced(self, before: Attribute, concepts: NDArray[np.uint32]) -> Attribute:
         """Return the attribute whose records have these concepts."""
-        present, codes = placed(concepts, len(self))
+        present, codes = placed(concepts, len(self.names))
         column = Column(codes, tuple(self.spellings[place] for place in present.tolist()), before.column.name)
         return Attribute(before.name, column, self.meaning, self.space, present, before.progress)
 
@@ -111,15 +96,4 @@ def check_meaning(name: object, meaning: Meaning, by_distance: bool) -> None:
             f"distances up to {meaning.matrix.max():g}; errors are shares of the largest distance",
             column=name,
             remedy="divide the matrix by its maximum",
-        )
-
-
-def require_text(column: Column) -> None:
-    """Refuse a column whose type cannot hold the names of concepts, before anything is done."""
-    other = next((value for value in column.categories if not isinstance(value, str)), None)
-    if other is not None:
-        raise DataError(
-            f"holds values such as {other!r} of type {type(other).__name__}, but noise writes concepts by name",
-            column=column.name,
-            remedy="turn the column into text first",
         )

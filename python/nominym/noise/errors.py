@@ -44,10 +44,8 @@ def draw(
     normal = [_core.draw_normal(records, seed, column) for column in range(columns)]
     errors = []
     for i in range(columns):
-        error = np.zeros(records)
-        for j in range(columns):
-            if factors[i, j]:
-                error += factors[i, j] * normal[j]
+        parts = (factor * drawn for factor, drawn in zip(factors[i], normal, strict=True) if factor)
+        error = sum(parts, start=np.zeros(records))
         if law == "laplace":
             uniform = _core.draw_spread(records, seed, 0 if together else i)
             error *= np.sqrt(-np.log1p(-uniform))

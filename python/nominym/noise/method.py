@@ -60,6 +60,7 @@ class Noise(Method):
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
         self.check_options()
+        self.check_roots()
         if self.pairs is not None:
             if self.method != "semantic" or self.reference != "pair":
                 raise ParameterError("it plays a part only where reference is 'pair'", parameter="pairs",

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-import operator
+import json
+import zipfile
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nominym import _core
 from nominym.control import Progress, check_progress, check_seed, reporter
-from nominym.error import ParameterError
-from nominym.meaning import DistanceMatrix, Meaning, as_measure, check_meanings
-from nominym.method import Result, Secret, made_with
+from nominym.error import DataError, FormatError, ParameterError
+from nominym.files import StrPath, draft_of
+from nominym.meaning import DistanceMatrix, Meaning, Measure, as_measure, check_meanings, read_taxonomy
+from nominym.method import Result, described, finish
 from nominym.noise import errors
-from nominym.noise.domain import Domain, check_meaning, require_text
+from nominym.noise.domain import Domain, check_meaning
 from nominym.stats import correlation, correlation_changes, covariances
-from nominym.table import MISSING, Attribute, Change, Column, Comparison, Table, check_roots
+from nominym.table import MISSING, Attribute, Change, Column, Table, check_roots
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
     from nominym.noise.method import Noise
 
+_NAME, _VERSION = "nominym-noise", 2
 
+# Options of the method that a file keeps; figures for the owner are asked for anew.
+_SAVED = ("alpha", "correlated", "reference", "law", "method", "epsilon")
+
+
+@dataclass(eq=False, repr=False)
 class NoiseModel:
     """Noise calibrated on a sample, to be added to it, to batches, or to a stream, record by record.
 
@@ -39,31 +48,20 @@ class NoiseModel:
     (10, 10)
     """
 
-    def __init__(
-        self,
-        method: Noise,
-        domains: Mapping[Any, Domain],
-        samples: Mapping[Any, tuple[NDArray[np.uint32], NDArray[np.uint64]]],
-        means: Mapping[Any, int],
-        covariance: NDArray[np.float64] | None,
-        repaired: float,
-        partners: Mapping[Any, Any],
-    ) -> None:
-        """Hold what was fitted; ``NoiseModel.fit`` and ``NoiseModel.load`` make models."""
-        self.method = method
-        """The method that was fitted."""
-        self.domains: dict[Any, Domain] = dict(domains)
-        """Concepts that may replace values, by column."""
-        self.samples = dict(samples)
-        """For the baselines: the concepts of the sample's categories, and how frequent they are."""
-        self.means: dict[Any, int] = dict(means)
-        """Semantic mean of the sample, by column, where it is the reference."""
-        self.errors = covariance
-        """Covariance of the errors before ``alpha``: semantic variances, or distance variances and covariances."""
-        self.repaired = repaired
-        """How far the covariance of distances was from one that errors can have."""
-        self.partners = dict(partners)
-        """The other column of each column's pair."""
+    method: Noise
+    """The method that was fitted."""
+    domains: dict[Any, Domain]
+    """Concepts that may replace values, by column."""
+    samples: dict[Any, tuple[NDArray[np.uint32], NDArray[np.uint64]]]
+    """For the baselines: the concepts of the sample's categories, and how frequent they are."""
+    means: dict[Any, int]
+    """Semantic mean of the sample, by column, where it is the reference."""
+    errors: NDArray[np.float64] | None
+    """Covariance of the errors before ``alpha``: semantic variances, or distance variances and covariances."""
+    repaired: float
+    """How far the covariance of distances was from one that errors can have."""
+    partners: dict[Any, Any]
+    """The other column of each column's pair."""
 
     @classmethod
     def fit(
@@ -126,24 +124,17 @@ class NoiseModel:
         method, records = self.method, len(table)
         columns = _coded(table, self.domains, method.missing)
         before = {name: domain.attribute(name, columns[name], progress) for name, domain in self.domains.items()}
-        drawn = self._drawn(records, seed)
+        drawn: list[Any] = [None] * len(before)
+        if self.errors is not None and method.alpha is not None:
+            drawn = errors.draw(records, method.alpha * self.errors, method.law, method.correlated, seed)
         changes: dict[Any, Change] = {}
         drawn_by: dict[Any, dict[str, Any]] = {}
         for i, (name, old) in enumerate(before.items()):
             with reporter(progress, "noise") as report:
                 concepts, drawn_by[name] = self._replaced(name, before, drawn[i], seed, i, report)
             changes[name] = Change(old, self.domains[name].replaced(old, concepts))
-        masked = table.replaced({name: change.after.column for name, change in changes.items()})
-        public = {
-            name: {
-                "categories": old.size,
-                "missing": old.column.missing,
-                "root": old.root,
-                "domain": len(self.domains[name]),
-            }
-            for name, old in before.items()
-        }
-        summary: dict[str, Any] = {"records": records, "attributes": public, "notes": [*notes, *self._notes()]}
+        public = {name: {**each, "domain": len(self.domains[name].names)} for name, each in described(changes).items()}
+        summary: dict[str, Any] = {"records": records, "attributes": public, "notes": [*notes, self._note()]}
         if method.method == "semantic":
             summary["covariance_repaired"] = self.repaired
 
@@ -158,25 +149,18 @@ class NoiseModel:
                 }
                 for name, change in changes.items()
             }
-            correlated = {"correlations": correlation_changes(changes, progress)} if method.correlations else {}
-            return {**summary, "attributes": realised, **correlated}
+            correlated = {"correlations": correlation_changes(changes)} if method.correlations else {}
+            return {"attributes": realised, **correlated}
 
-        owners = Secret(measure, Comparison(table, masked, changes), None if seed is None else operator.index(seed))
-        return Result(masked.data, method, {**self.params, **made_with(seed)}, summary, owners)
+        return finish(method, table, changes, summary, measure, seed, more=self.params)
 
-    def _notes(self) -> list[str]:
+    def _note(self) -> str:
         if self.method.method == "exponential":
-            return [
+            return (
                 f"each masked value by itself is protected by local differential privacy with ε = "
                 f"{self.method.epsilon:g}; a record spends that once for each of its {len(self.domains)} masked values"
-            ]
-        return ["noise gives no guarantee; the measured risk of this release is for its owner"]
-
-    def _drawn(self, records: int, seed: int | None) -> list[NDArray[np.float64] | None]:
-        method = self.method
-        if self.errors is None or method.alpha is None:
-            return [None] * len(self.domains)
-        return [*errors.draw(records, method.alpha * self.errors, method.law, method.correlated, seed)]
+            )
+        return "noise gives no guarantee; the measured risk of this release is for its owner"
 
     def _replaced(
         self,
@@ -212,26 +196,66 @@ class NoiseModel:
         if self.method.reference == "mean":
             return self.means[name]
         if self.method.reference == "root":
-            taxonomy = self.domains[name].taxonomy
-            assert taxonomy is not None
-            return taxonomy.graph.root
+            return int(self.domains[name].arguments[0].root)
         other = before[self.partners[name]]
         places = np.append(other.places, MISSING)
         each: NDArray[np.uint32] = places[np.minimum(other.column.codes, np.uint32(other.size))]
         return each
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that ``NoiseModel.load`` reads. It holds no record, but figures of the sample."""
-        from nominym.noise import file
+    def save(self, path: StrPath) -> None:
+        """Write the model to a file that ``NoiseModel.load`` reads. It holds no record, but figures of the sample.
 
-        file.save(self, path)
+        The file, a ZIP archive of a JSON text, taxonomies and arrays, gets its name only when it is complete.
+        """
+        unnamed = [name for name in self.domains if not isinstance(name, str)]
+        if unnamed:
+            raise ParameterError("only columns with names of text can be saved; rename it", column=unnamed[0])
+        measure = as_measure(self.method.measure)
+        # Columns of a pair share their domain, also in the file.
+        shared = list(dict.fromkeys(self.domains.values()))
+        head: dict[str, Any] = {
+            "format": _NAME,
+            "version": _VERSION,
+            "method": {name: value for name, value in self.method.params().items() if name in _SAVED},
+            # Counts of use are kept as the information content that they give.
+            "measure": {**asdict(measure), "ic": measure.ic if isinstance(measure.ic, str) else "seco"},
+            "columns": {name: shared.index(domain) for name, domain in self.domains.items()},
+            "domains": [{"labels": d.names} if d.taxonomy is None else {"by_label": d.by_label} for d in shared],
+            "means": {name: self.domains[name].names[mean] for name, mean in self.means.items()},
+            "samples": {
+                name: {self.domains[name].names[p]: int(n) for p, n in zip(*sample, strict=True)}
+                for name, sample in self.samples.items()
+            },
+            "covariance": None if self.errors is None else self.errors.tolist(),
+            "repaired": self.repaired,
+            "partners": self.partners,
+        }
+        with (
+            draft_of(path) as draft,
+            TemporaryDirectory() as folder,
+            zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as file,
+        ):
+            file.writestr("model.json", json.dumps(head, ensure_ascii=False, indent=1))
+            for i, domain in enumerate(shared):
+                graph, _, content = domain.arguments
+                if domain.taxonomy is not None:
+                    part = Path(folder, f"domain-{i}.parquet")
+                    domain.taxonomy.save(part)
+                    file.write(part, part.name)
+                for name, array in (("domain", graph), ("content", content)):
+                    if isinstance(array, np.ndarray):
+                        with file.open(f"{name}-{i}.npy", "w") as entry:
+                            np.save(entry, array, allow_pickle=False)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> NoiseModel:
+    def load(path: StrPath) -> NoiseModel:
         """Read a model."""
-        from nominym.noise import file
-
-        return file.load(path)
+        try:
+            return _read(path)
+        except (FormatError, FileNotFoundError, PermissionError, IsADirectoryError):
+            raise
+        except Exception as error:  # damage shows as whatever the part that meets it raises
+            raise FormatError(f"{path}: not a noise model that this version can read ({error})") from None
 
     def __repr__(self) -> str:
         """Name the columns and the method."""
@@ -256,7 +280,13 @@ def _coded(table: Table, names: Mapping[Any, Any], missing: Any) -> dict[Any, Co
     columns = {name: table.column(name) for name in names}
     for column in columns.values():
         column.check_missing(missing)
-        require_text(column)
+        other = next((value for value in column.categories if not isinstance(value, str)), None)
+        if other is not None:
+            raise DataError(
+                f"holds values such as {other!r} of type {type(other).__name__}, but noise writes concepts by name",
+                column=column.name,
+                remedy="turn the column into text first",
+            )
     return columns
 
 
@@ -334,3 +364,44 @@ def _domains(
             )
         domains[name] = Domain(meanings[name], together, as_measure(method.measure), next(iter(tops), None))
     return domains
+
+
+def _read(path: StrPath) -> NoiseModel:
+    from nominym.noise.method import Noise
+
+    with zipfile.ZipFile(path) as file:
+        head = json.loads(file.read("model.json"))
+        if (head["format"], head["version"]) != (_NAME, _VERSION):
+            raise FormatError(f"{path}: {head['format']} version {head['version']}, not {_NAME} version {_VERSION}")
+        measure = Measure(**head["measure"])
+        shared = [_read_domain(file, i, known, measure) for i, known in enumerate(head["domains"])]
+    domains = {name: shared[i] for name, i in head["columns"].items()}
+    return NoiseModel(
+        Noise(measure=measure, **head["method"]),
+        domains,
+        {
+            name: (_places(domains[name], list(known)), np.array(list(known.values()), dtype=np.uint64))
+            for name, known in head["samples"].items()
+        },
+        {name: int(_places(domains[name], [mean])[0]) for name, mean in head["means"].items()},
+        None if head["covariance"] is None else np.array(head["covariance"]),
+        head["repaired"],
+        head["partners"],
+    )
+
+
+def _read_domain(file: zipfile.ZipFile, i: int, known: dict[str, Any], measure: Measure) -> Domain:
+    if "labels" in known:
+        with file.open(f"domain-{i}.npy") as entry:
+            return Domain(DistanceMatrix(np.load(entry), known["labels"]), [], measure, None)
+    with TemporaryDirectory() as folder:
+        taxonomy = read_taxonomy(file.extract(f"domain-{i}.parquet", folder))
+    domain = Domain(taxonomy, [], measure, taxonomy.root, known["by_label"])
+    if f"content-{i}.npy" in file.namelist() and hasattr(domain.space, "content"):
+        with file.open(f"content-{i}.npy") as entry:
+            domain.space.content = np.load(entry)
+    return domain
+
+
+def _places(domain: Domain, names: list[str]) -> NDArray[np.uint32]:
+    return domain.place(Column(np.arange(len(names), dtype=np.uint32), tuple(names)))

@@ -4,9 +4,6 @@
 ``compare_files`` and ``compare_sets`` set an original and its release side by side. ``read_table`` and ``write_table``
 hold codes, not texts, and write all or nothing. ``METHODS`` lists the methods by the names of their commands.
 
-The modules: ``pipeline`` makes releases, ``manifest`` has what stands beside them, ``comparing`` reads pairs of files,
-``files`` has tables in files and ``delimited`` those of text.
-
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory
 >>> import nominym as nym

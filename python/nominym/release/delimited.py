@@ -8,7 +8,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,7 +20,7 @@ from pyarrow import csv as arrow_csv
 
 from nominym.control import Progress, reporter
 from nominym.error import NO_VALUE, Advice, DataError, FormatError, ParameterError
-from nominym.files import StrPath
+from nominym.files import StrPath, as_path, check_encoding
 
 # Text that is parsed at a time; no record can be longer.
 _BLOCK = 1 << 20
@@ -32,48 +32,31 @@ _NEWLINE = b"\n"
 
 def check_text(delimiter: str, encoding: str) -> None:
     """Refuse what is no delimiter or no encoding."""
-    try:
-        "a".encode(encoding).decode(encoding)
-    except (LookupError, TypeError, ValueError):
-        raise ParameterError(
-            "there is no such text encoding",
-            parameter="encoding",
-            value=encoding,
-            remedy="use for example 'utf-8', 'latin-1' or 'cp1252'",
-        ) from None
+    check_encoding(encoding)
     if not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise ParameterError("give one character, such as ',' or ';' or a tab", parameter="delimiter", value=delimiter)
 
 
-class Watched:
-    """The bytes of a file, each read once: counted and, where wanted, hashed on the way."""
+class Watched(io.FileIO):
+    """The bytes of a file, each read once: counted and hashed on the way."""
 
-    closed = False
-
-    def __init__(self, path: StrPath, hashed: bool) -> None:
+    def __init__(self, path: StrPath) -> None:
         """Open the file."""
-        self._name, self._digest, self.done = Path(path).name, hashlib.sha256() if hashed else None, 0
-        self._file = Path(path).open("rb", buffering=0)  # noqa: SIM115
-        self.size = os.fstat(self._file.fileno()).st_size
+        super().__init__(as_path(path))
+        self._digest, self.done, self.size = hashlib.sha256(), 0, os.fstat(self.fileno()).st_size
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int | None = -1, /) -> bytes:
         """Read the next bytes."""
-        data = self._file.read(size) or b""
+        data = super().read(size) or b""
         self.done += len(data)
-        if self._digest is not None:
-            self._digest.update(data)
+        self._digest.update(data)
         return data
 
     def fingerprint(self) -> dict[str, Any]:
         """Return name, size and SHA-256 of the file; not its folder, which may tell more than it should."""
-        assert self._digest is not None
         while self.read(_BLOCK):
             pass
-        return {"name": self._name, "bytes": self.done, "sha256": self._digest.hexdigest()}
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._file.close()
+        return {"name": Path(self.name).name, "bytes": self.done, "sha256": self._digest.hexdigest()}
 
 
 class _Rejoined:
@@ -97,22 +80,24 @@ class _Rejoined:
 class TextFile:
     """A file of delimited text, opened once: nothing is interpreted, an empty cell is missing."""
 
-    def __init__(self, path: StrPath, delimiter: str, encoding: str, hashed: bool) -> None:
+    def __init__(self, path: StrPath, delimiter: str, encoding: str) -> None:
         """Open the file and read the names of its columns."""
         check_text(delimiter, encoding)
         self.where, self._path = os.fspath(path), path
         self._delimiter, self._encoding = delimiter, encoding
         self.types: dict[str, Any] = {}
-        self._watched, self._bytes = self._opened(hashed)
+        self._watched, self._bytes = self._opened()
         try:
             self._start = bytes(self._bytes.read(_BLOCK))
-            self.names = self._header(self._decoded(self._start))
-        except BaseException as error:
+            # A character may be cut at the end of what was read.
+            start = codecs.getincrementaldecoder(encoding)().decode(self._start)
+            self.names = self._header(start.removeprefix("\ufeff"))
+        except Exception as error:
             self.close()
-            raise (self._unpacked(error) if isinstance(error, OSError) else error) from None
+            raise (self._explained(error) if isinstance(error, OSError | UnicodeError) else error) from None
 
-    def _opened(self, hashed: bool) -> tuple[Watched, Any]:
-        watched = Watched(self._path, hashed)
+    def _opened(self) -> tuple[Watched, Any]:
+        watched = Watched(self._path)
         packed = Path(self._path).suffix.lower() == ".gz"
         return watched, pa.CompressedInputStream(pa.PythonFile(watched, "r"), "gzip") if packed else watched
 
@@ -121,7 +106,7 @@ class TextFile:
         self._watched.close()
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return name, size and SHA-256 of the file, which has to be opened ``hashed``."""
+        """Return name, size and SHA-256 of the file."""
         return self._watched.fingerprint()
 
     def _header(self, start: str) -> list[str]:
@@ -141,55 +126,44 @@ class TextFile:
 
     def read(self, columns: Sequence[str], progress: Progress) -> Any:
         """Read columns as texts, each as a dictionary of its distinct texts and codes."""
-        names, last = self.names, ""
-        chunks: dict[str, list[Any]] = {name: [] for name in columns}
-        with reporter(progress, "reading") as report:
-            try:
+        batches, last, final = [], "", self.names[-1]
+        try:
+            with reporter(progress, "reading") as report:
                 reader = arrow_csv.open_csv(
                     _Rejoined(self._start, self._bytes),
                     read_options=arrow_csv.ReadOptions(block_size=_BLOCK, encoding=self._encoding, use_threads=False),
                     parse_options=arrow_csv.ParseOptions(
-                        delimiter=self._delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+                        delimiter=self._delimiter, newlines_in_values=True, ignore_empty_lines=len(self.names) > 1
                     ),
                     convert_options=arrow_csv.ConvertOptions(
                         # One column more than asked for: the last, where a quote that is never closed would be seen.
-                        include_columns=list(dict.fromkeys([*columns, names[-1]])),
-                        column_types=dict.fromkeys(names, pa.string()),
+                        include_columns=list(dict.fromkeys([*columns, final])),
+                        column_types=dict.fromkeys(self.names, pa.string()),
                         null_values=[""],
                         strings_can_be_null=True,
                     ),
                 )
                 for batch in reader:
                     if batch.num_rows:
-                        last = batch.column(batch.schema.names.index(names[-1]))[-1].as_py() or ""
-                    for name, parts in chunks.items():
-                        # Only the codes and the distinct texts of a batch outlive it.
-                        parts.append(batch.column(batch.schema.names.index(name)).dictionary_encode())
+                        last = batch.column(final)[-1].as_py() or ""
+                    # Only the codes and the distinct texts of a batch outlive it.
+                    coded = [batch.column(name).dictionary_encode() for name in columns]
+                    batches.append(pa.record_batch(coded, names=list(columns)))
                     if report:
                         report(min(self._watched.done, self._watched.size), self._watched.size)
-            except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-                raise self._explained(error) from None
-            except OSError as error:
-                raise self._unpacked(error) from None
-        if "\n" in last:
-            self._require_closed_quotes()
-        kind = pa.dictionary(pa.int32(), pa.string())
-        return pa.table({name: whole(pa.chunked_array(parts, type=kind)) for name, parts in chunks.items()})
-
-    def _decoded(self, data: bytes) -> str:
-        try:
-            # A character may be cut at the end of what was read.
-            return codecs.getincrementaldecoder(self._encoding)().decode(data).removeprefix("\ufeff")
-        except UnicodeError as error:
+        except (pa.ArrowInvalid, UnicodeError, OSError) as error:
             raise self._explained(error) from None
+        if "\n" in last and sum(data.count(b'"') for data in self._blocks()) % 2:
+            raise FormatError(f"{self.where}: a quote is opened and never closed, so the last record has no end")
+        schema = pa.schema([(name, pa.dictionary(pa.int32(), pa.string())) for name in columns])
+        read = pa.Table.from_batches(batches, schema)
+        return pa.table({name: whole(read[name]) for name in columns})
 
-    def _unpacked(self, error: OSError) -> Exception:
-        """Tell a packed file that is broken from one that cannot be read."""
-        return error if error.errno is not None else FormatError(f"{self.where}: {error}; expected a gzip file")
-
-    def _explained(self, error: Exception) -> FormatError:
+    def _explained(self, error: Exception) -> Exception:
         """Say what is wrong and where, without the cells of the record."""
         text = str(error)
+        if isinstance(error, OSError):
+            return error if error.errno is not None else FormatError(f"{self.where}: {text}; expected a gzip file")
         if isinstance(error, UnicodeError) or "UTF8" in text:
             return FormatError(
                 f"{self.where}{self._undecodable()}: not {self._encoding} text",
@@ -212,23 +186,19 @@ class TextFile:
     def _undecodable(self) -> str:
         """Say in which line the first byte is that does not decode."""
         decoder, line, data = codecs.getincrementaldecoder(self._encoding)(), 1, b""
-        watched, stream = self._opened(hashed=False)
-        with closing(watched):
-            try:
-                while data := bytes(stream.read(_BLOCK)):
-                    line += decoder.decode(data).count("\n")
-            except UnicodeDecodeError as error:
+        try:
+            for data in self._blocks():
+                line += decoder.decode(data).count("\n")
+        except UnicodeError as error:
+            if isinstance(error, UnicodeDecodeError):
                 return f", line {line + data.count(_NEWLINE, 0, error.start)}"
-            except UnicodeError:
-                return ""
         return ""
 
-    def _require_closed_quotes(self) -> None:
-        watched, stream = self._opened(hashed=False)
+    def _blocks(self) -> Iterator[bytes]:
+        """Read the file anew, to say what is wrong with it."""
+        watched, stream = self._opened()
         with closing(watched):
-            quotes = sum(bytes(data).count(b'"') for data in iter(lambda: stream.read(_BLOCK), b""))
-        if quotes % 2:
-            raise FormatError(f"{self.where}: a quote is opened and never closed, so the last record has no end")
+            yield from iter(lambda: bytes(stream.read(_BLOCK)), b"")
 
 
 # ---- out
@@ -236,12 +206,7 @@ class TextFile:
 
 def whole(column: Any) -> Any:
     """Return a column in one piece, with one dictionary."""
-    if not isinstance(column, pa.ChunkedArray):
-        return column
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
-    found = column.combine_chunks()
-    return found if isinstance(found, pa.Array) else pa.concat_arrays(found.chunks)
+    return column.unify_dictionaries().combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def write(table: Any, file: BinaryIO, delimiter: str, encoding: str) -> None:
@@ -260,11 +225,11 @@ def write(table: Any, file: BinaryIO, delimiter: str, encoding: str) -> None:
 def _lines(table: Any, delimiter: str) -> Iterator[Any]:
     names = _quoted(pa.array(table.column_names, pa.string()), delimiter).to_pylist()
     yield (delimiter.join(names) + "\n").encode()
-    columns = [_prepared(name, table[name], delimiter) for name in table.column_names]
+    columns = [_cells(name, whole(table[name]), delimiter) for name in table.column_names]
     # A line with nothing in it would be no record.
     empty = '""' if len(columns) == 1 else ""
     for first in range(0, table.num_rows, _ROWS):
-        cells = [_cells(column.slice(first, _ROWS), delimiter) for column in columns]
+        cells = [column(first) for column in columns]
         lines = pc.binary_join_element_wise(*cells, delimiter, null_handling="replace", null_replacement=empty)
         joined = pc.binary_join_element_wise(lines, "\n", "")
         # The texts of an Arrow array lie one after another: the file as it is to be.
@@ -272,25 +237,20 @@ def _lines(table: Any, delimiter: str) -> Iterator[Any]:
         yield memoryview(data)[: int(np.frombuffer(ends, np.int32)[len(joined)])]
 
 
-def _prepared(name: str, column: Any, delimiter: str) -> Any:
-    """Return one array for a column; of a dictionary, the texts are quoted once, not in every record."""
-    array = whole(column)
-    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
-    if pa.types.is_nested(kind):
-        raise DataError(f"holds {kind} values, which delimited text has no form for; write Parquet", column=name)
+def _cells(name: str, array: Any, delimiter: str) -> Callable[[int], Any]:
+    """Return what gives some cells of a column; of a dictionary, the texts are quoted once, not in every record."""
+    coded = pa.types.is_dictionary(array.type)
+    values = array.dictionary if coded else array
+    if pa.types.is_nested(values.type):
+        raise DataError(f"holds {values.type} values, which delimited text has no form for; write Parquet", column=name)
     try:
-        if pa.types.is_dictionary(array.type):
-            texts = _quoted(array.dictionary.cast(pa.string()), delimiter)
-            return pa.DictionaryArray.from_arrays(array.indices, texts)
-        return array if pa.types.is_string(kind) else array.cast(pa.string())
+        texts = values.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"its type {kind} cannot be written as text ({error})", column=name) from None
-
-
-def _cells(array: Any, delimiter: str) -> Any:
-    if pa.types.is_dictionary(array.type):
-        return array.dictionary.take(array.indices)
-    return _quoted(array, delimiter)
+        raise DataError(f"its type {values.type} cannot be written as text ({error})", column=name) from None
+    if not coded:
+        return lambda first: _quoted(texts.slice(first, _ROWS), delimiter)
+    quoted, indices = _quoted(texts, delimiter), array.indices
+    return lambda first: quoted.take(indices.slice(first, _ROWS))
 
 
 def _quoted(texts: Any, delimiter: str) -> Any:

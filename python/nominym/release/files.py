@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from nominym.control import Progress, reporter
 from nominym.error import DataError, FormatError, ParameterError, no_column
-from nominym.files import StrPath, check_new, draft_of
+from nominym.files import StrPath, check_new, draft_of, read_text
 from nominym.itemsets import Itemsets
 from nominym.release import delimited
 from nominym.release.delimited import TextFile, Watched, check_text, whole
@@ -59,7 +59,7 @@ def is_parquet(path: StrPath) -> bool:
 
 def fingerprint(path: StrPath) -> dict[str, Any]:
     """Return name, size and SHA-256 of a file; not its folder, which may tell more than it should."""
-    with closing(Watched(path, hashed=True)) as file:
+    with closing(Watched(path)) as file:
         return file.fingerprint()
 
 
@@ -69,30 +69,8 @@ def listed(names: Sequence[Any], most: int = 10) -> str:
     return ", ".join(map(repr, islice(names, most))) + more
 
 
-class Reader(Protocol):
-    """What a table can be read from once: names first, then the records of some columns."""
-
-    where: str
-    """What to call it in a message."""
-    names: list[str]
-    """Its columns."""
-    types: dict[str, Any]
-    """Arrow types that columns have to have again in a Parquet file."""
-
-    def read(self, columns: Sequence[str], progress: Progress) -> Any:
-        """Read columns into an Arrow table."""
-
-    def fingerprint(self) -> dict[str, Any]:
-        """Return name, size and SHA-256 of the file; nothing where it is none."""
-
-    def close(self) -> None:
-        """Let go of the file."""
-
-
-def open_table(
-    source: Any, *, delimiter: str | None = None, encoding: str = "utf-8", hashed: bool = False
-) -> closing[Reader]:
-    """Open a table, in a file or in memory; with ``hashed``, the fingerprint of a file can be asked for."""
+def open_table(source: Any, *, delimiter: str | None = None, encoding: str = "utf-8") -> closing[Reader]:
+    """Open a table, in a file or in memory."""
     found: Reader
     if not isinstance(source, str | os.PathLike):
         found = _InMemory(source)
@@ -101,13 +79,13 @@ def open_table(
     elif is_parquet(source):
         found = ParquetTable(source)
     else:
-        found = TextFile(source, _delimiter(source, delimiter), encoding, hashed)
+        found = TextFile(source, _delimiter(source, delimiter), encoding)
     name, times = next(iter(Counter(found.names).most_common(1)), ("", 0))
-    if (times > 1 and name) or "" in found.names:
+    if times > 1 or "" in found.names:
         found.close()
-        if times > 1 and name:
-            raise DataError(f"{found.where}: column name {name!r} stands {times} times; rename the columns")
-        raise DataError(f"{found.where}: column {found.names.index('') + 1} has no name; name it in the first line")
+        if "" in found.names:
+            raise DataError(f"{found.where}: column {found.names.index('') + 1} has no name; name it in the first line")
+        raise DataError(f"{found.where}: column name {name!r} stands {times} times; rename the columns")
     return closing(found)
 
 
@@ -152,24 +130,13 @@ def read_table(
     >>> table["diagnosis"].to_pylist()
     ['flu', None, 'flu']
 
-    Parameters
-    ----------
-    path
-        Ends in ``.csv``, ``.tsv`` or ``.txt`` (with ``.gz`` after it, if packed), or in ``.parquet``.
-    columns
-        The columns to read, by default all. Others are never in memory.
-    delimiter, encoding
-        Of delimited text: by default a comma (a tab in ``.tsv``), and UTF-8.
-    na
-        Texts that stand for a missing value, besides empty cells: for all columns, or by column.
-    progress
-        ``True`` for a bar, or a callable of (done, total).
+    The file ends in ``.csv``, ``.tsv`` or ``.txt`` (with ``.gz`` after it, if packed), or in ``.parquet``. Columns that
+    are not asked for are never in memory; by default all are. Delimited text has a comma (a tab in ``.tsv``) and UTF-8,
+    unless said otherwise. ``na`` are texts that stand for a missing value, besides empty cells: for all columns, or by
+    column.
 
-    Returns
-    -------
-    pyarrow.Table
-        Delimited text is not interpreted: "007" stays what it is. Texts are dictionaries: a code for each record, and
-        every distinct text once. Parquet columns of other types keep them.
+    Delimited text is not interpreted: "007" stays what it is. Texts are dictionaries: a code for each record, and every
+    distinct text once. Parquet columns of other types keep them.
     """
     with open_table(path, delimiter=delimiter, encoding=encoding) as table:
         return read_columns(table, columns, na, progress)
@@ -178,7 +145,7 @@ def read_table(
 def _without(column: Any, texts: Sequence[str]) -> Any:
     """Take some texts for missing."""
     column = whole(column)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if _is_text(column.type):
         return pc.if_else(pc.is_in(column, pa.array(texts, column.type)), None, column)
     if not pa.types.is_dictionary(column.type):
         return column
@@ -219,7 +186,7 @@ class ParquetTable:
             self._file = pq.ParquetFile(self.where)
             self.schema = self._file.schema_arrow
         except (pa.ArrowException, OSError) as error:
-            raise self._broken(error, "no Parquet file") from None
+            raise self._broken(error) from None
         self.names = list(self.schema.names)
         self.types = {field.name: field.type for field in self.schema}
 
@@ -231,36 +198,38 @@ class ParquetTable:
         """Return name, size and SHA-256 of the file."""
         return fingerprint(self._path)
 
-    def _broken(self, error: Exception, what: str = "") -> Exception:
+    def _broken(self, error: Exception) -> Exception:
         if isinstance(error, OSError) and error.errno is not None:
             return error
-        text = (str(error).splitlines() or [""])[0]
-        return FormatError(f"{self.where}: {f'{what} ({text})' if what else text}")
+        return FormatError(f"{self.where}: no Parquet file, or a damaged one ({str(error).partition(chr(10))[0]})")
 
     def read(self, columns: Sequence[str], progress: Progress) -> Any:
         """Read columns with their types; texts become dictionaries of the distinct ones, and codes."""
         text = [name for name in columns if _is_text(self.types[name])]
-        chunks: dict[str, list[Any]] = {name: [] for name in columns}
+        batches = []
         try:
             with (
                 pq.ParquetFile(self.where, metadata=self._file.metadata, read_dictionary=text) as file,
                 reporter(progress, "reading") as report,
             ):
-                rows, done = file.metadata.num_rows, 0
+                done = 0
                 for batch in file.iter_batches(batch_size=_ROWS, columns=list(columns)):
-                    for name, parts in chunks.items():
-                        parts.append(batch.column(batch.schema.names.index(name)))
+                    batches.append(batch.select(list(columns)))
                     done += batch.num_rows
                     if report:
-                        report(done, rows)
-                read_as = {field.name: field.type for field in file.schema_arrow}
+                        report(done, file.metadata.num_rows)
+                schema = (
+                    batches[0].schema if batches else pa.schema([file.schema_arrow.field(name) for name in columns])
+                )
         except (pa.ArrowException, OSError) as error:
             raise self._broken(error) from None
-        found = {}
-        for name, parts in chunks.items():
-            column = pa.chunked_array(parts, type=parts[0].type if parts else read_as[name])
-            found[name] = whole(column) if pa.types.is_dictionary(column.type) else column
-        return pa.table(found)
+        read = pa.Table.from_batches(batches, schema)
+        parts = zip(read.column_names, read.columns, strict=True)
+        return pa.table({name: whole(each) if pa.types.is_dictionary(each.type) else each for name, each in parts})
+
+
+Reader: TypeAlias = TextFile | ParquetTable | _InMemory
+"""What a table can be read from once: names first, then the records of some columns."""
 
 
 def _is_text(kind: Any) -> bool:
@@ -294,32 +263,23 @@ def write_table(
     Arrow types by column, for Parquet. A file that is already there is replaced only with ``overwrite=True``.
     """
     check_new(path, overwrite)
-    is_parquet(path)
     held = Table(table)
     with draft_of(path) as draft:
-        write_draft(as_arrow(held, held.names), draft, path, delimiter, encoding, types)
+        write_draft(as_arrow(held, held.names), draft, path, delimiter, encoding, types or {})
 
 
 def write_draft(
-    table: Any,
-    draft: Path,
-    path: StrPath,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    types: Mapping[str, Any] | None = None,
+    table: Any, draft: Path, path: StrPath, delimiter: str | None, encoding: str, types: Mapping[str, Any]
 ) -> None:
     """Write an Arrow table to a draft of the file ``path``."""
     if is_parquet(path):
-        _write_parquet(table, draft, types or {})
+        _write_parquet(table, draft, types)
         return
     delimiter = _delimiter(path, delimiter)
     check_text(delimiter, encoding)
-    with draft.open("wb") as file:
-        if Path(path).suffix.lower() == ".gz":
-            with pa.CompressedOutputStream(pa.PythonFile(file, "w"), "gzip") as packed:
-                delimited.write(table, packed, delimiter, encoding)
-        else:
-            delimited.write(table, file, delimiter, encoding)
+    packed = "gzip" if Path(path).suffix.lower() == ".gz" else None
+    with pa.output_stream(os.fspath(draft), compression=packed) as file:
+        delimited.write(table, file, delimiter, encoding)
 
 
 def as_arrow(table: Table, columns: Sequence[Any]) -> Any:
@@ -387,11 +347,6 @@ def inverse(rows: NDArray[np.uint32]) -> NDArray[np.uint32]:
 # ---- set-valued records
 
 
-def is_fimi(path: StrPath) -> bool:
-    """Tell by its name whether a file has a line of item numbers for each record."""
-    return suffix(path) in FIMI
-
-
 def read_sets(
     source: Any, column: str | None = None, label: Any = None, progress: Progress = None
 ) -> tuple[Itemsets, Any, list[str]]:
@@ -400,7 +355,7 @@ def read_sets(
     Records are in a FIMI file, with labels in a file of their own, one a line; in a column of lists of a Parquet file
     or a frame, with labels in another column; or an ``Itemsets`` with a list of labels.
     """
-    if isinstance(source, Itemsets) or (isinstance(source, str | os.PathLike) and is_fimi(source)):
+    if isinstance(source, Itemsets) or (isinstance(source, str | os.PathLike) and suffix(source) in FIMI):
         if column is not None:
             raise ParameterError("there are no columns to choose from; leave it out", parameter="column", value=column)
         if isinstance(source, Itemsets):
@@ -408,7 +363,8 @@ def read_sets(
         sets = Itemsets.from_fimi(source, progress=progress)
         if not sets.n:
             raise DataError(f"{os.fspath(source)} has no record")
-        return sets, None if label is None else _lines_of(label), []
+        remedy = "labels are in UTF-8, one a line"
+        return sets, None if label is None else read_text(label, remedy=remedy).splitlines(), []
     if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() not in PARQUET:
         raise ParameterError(
             f"{os.fspath(source)}: item sets are in a file that ends in {', '.join(FIMI)} (also .gz) or .parquet"
@@ -424,21 +380,11 @@ def read_sets(
 
 
 def _list_column(table: Reader) -> str:
-    lists = [name for name in table.names if _is_list(table.types.get(name))]
+    kinds = table.types.items()
+    lists = [name for name, kind in kinds if pa.types.is_list(kind) or pa.types.is_large_list(kind)]
     if len(lists) == 1:
         return lists[0]
     raise ParameterError(
         f"name the column of {table.where} that holds lists of items; there are {listed(lists or table.names)}",
         parameter="column",
     )
-
-
-def _is_list(kind: Any) -> bool:
-    return kind is not None and bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
-
-
-def _lines_of(path: StrPath) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise FormatError(f"{os.fspath(path)}: not utf-8 text; labels are in UTF-8, one a line") from None

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,14 +23,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nominym._core import __version__
-from nominym.error import DataError, FormatError, ParameterError
+from nominym.error import DataError, FormatError, NominymError, ParameterError
+from nominym.files import plain
 from nominym.itemsets import Recode
 from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method, OwnersOnly
 from nominym.noise import Noise
-from nominym.release.files import fingerprint
+from nominym.release.files import ParquetTable, fingerprint
 from nominym.swap import DataSwap, RankSwap
-from nominym.values import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,8 +43,6 @@ METHODS: Mapping[str, type[Method]] = {each.command: each for each in (RankSwap,
 NAME, VERSION = "nominym-manifest", 2
 SUFFIX = ".manifest.json"
 RECORD_NAME, RECORD_VERSION = "nominym-record", 1
-RECORD_MODE = 0o600
-"""An owner's record is for its owner's eyes."""
 
 
 def manifest_path(release: StrPath) -> Path:
@@ -52,11 +52,6 @@ def manifest_path(release: StrPath) -> Path:
     'visits.csv.manifest.json'
     """
     return Path(f"{os.fspath(release)}{SUFFIX}")
-
-
-def now() -> str:
-    """Return the time, to the second, in UTC."""
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True)
@@ -90,10 +85,8 @@ class Manifest:
     """Whether a seed was given: such a release guarantees nothing."""
     notes: list[str] = field(default_factory=list)
     """What a reader should not miss."""
-    made: str = field(default_factory=now)
-    """When."""
+    made: str = field(default_factory=lambda: datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"))
     version: str = __version__
-    """Version of nominym."""
 
     def to_json(self) -> str:
         """Return the text of the file."""
@@ -101,26 +94,49 @@ class Manifest:
         return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
     @staticmethod
-    def from_json(text: str, where: str = "manifest") -> Manifest:
+    def from_json(text: str | bytes, where: str = "manifest") -> Manifest:
         """Read the text of a file."""
         try:
             content = json.loads(text)
             found = content["format"], content["format_version"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise FormatError(f"{where} is no manifest of a release; expected JSON with format {NAME!r}") from None
         if found != (NAME, VERSION):
             raise FormatError(f"{where}: format {found[0]!r} version {found[1]!r}, not {NAME!r} version {VERSION}")
-        known = [each.name for each in fields(Manifest)]
+        kinds = {each.name: _KINDS[str(each.type).partition("[")[0]] for each in fields(Manifest)}
+        given = {name: value for name, value in content.items() if name in kinds}
         try:
-            made = Manifest(**{name: value for name, value in content.items() if name in known})
-            return replace(made, summary=_with_sizes(made.summary))
-        except (TypeError, AttributeError, ValueError) as error:
+            wrong = [name for name, value in given.items() if type(value) is not kinds[name]]
+            if wrong:
+                raise ValueError(f"{wrong[0]} is a {type(given[wrong[0]]).__name__}")
+            made = Manifest(**given)
+            made = replace(made, summary=_checked(made.summary))
+            made._check()
+        except (NominymError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{where}: not a whole manifest ({error})") from None
+        return made
+
+    def _check(self) -> None:
+        """Refuse what contradicts itself, as a damaged file does."""
+        params, roots, columns = self.params, self.params.get("roots") or {}, self.params.get("columns", [])
+        counted = isinstance(self.options.get("measure"), Mapping) and self.options["measure"].get("ic") == "counts"
+        said = {} if counted else plain(self.method.params())
+        said |= {"seeded": self.seeded}
+        said |= {name: list(value) for name, value in said.items() if isinstance(value, tuple)}
+        wrong = [name for name, value in said.items() if params.get(name, value) != value]
+        attributes = self.summary.get("attributes", {})
+        wrong += [name for name, root in roots.items() if attributes.get(name, {}).get("root", root) != root]
+        wrong += [] if self.order in ("shuffled", "kept") else ["order"]
+        if wrong:
+            raise ValueError(f"{wrong[0]} is not what the rest says")
+        named = [columns, self.notes, *self.roles.values(), [root for root in roots.values() if root is not None]]
+        if not all(isinstance(each, list) and all(isinstance(name, str) for name in each) for each in named):
+            raise ValueError("a list of texts is none")
 
     @property
     def method(self) -> Method:
         """The method that made the release."""
-        if self.command not in METHODS:
+        if not isinstance(self.command, str) or self.command not in METHODS:
             raise FormatError(f"the manifest is of {self.command!r}, which is none of {', '.join(METHODS)}")
         given = dict(self.options)
         if isinstance(given.get("measure"), Mapping):
@@ -155,18 +171,44 @@ def read_manifest(release: StrPath) -> Manifest:
     {'k': 10}
     """
     path = Path(release) if os.fspath(release).endswith(SUFFIX) else manifest_path(release)
-    try:
-        return Manifest.from_json(path.read_text(encoding="utf-8"), str(path))
-    except UnicodeDecodeError:
-        raise FormatError(f"{path} is no manifest of a release; expected UTF-8 text") from None
+    return Manifest.from_json(path.read_bytes(), str(path))
 
 
-def _with_sizes(summary: dict[str, Any]) -> dict[str, Any]:
-    """Return a summary with numbers for sizes of groups: JSON has texts for keys only."""
-    if "sizes" not in summary.get("groups", {}):
+def _checked(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return a summary with numbers for sizes of groups: JSON has texts for keys only. Damaged ones are refused."""
+    wrong = [name for name, shape in _SHAPES.items() if name in summary and not _fits(summary[name], shape)]
+    groups = summary.get("groups", {})
+    if wrong or "sizes" not in groups:
+        if wrong:
+            raise ValueError(f"{wrong[0]} has no such figures")
         return summary
-    groups = summary["groups"]
-    return {**summary, "groups": {**groups, "sizes": {int(size): count for size, count in groups["sizes"].items()}}}
+    sizes = {int(size): count for size, count in groups["sizes"].items()}
+    if not _fits(summary, _STRICT) or not 0 < sum(size * count for size, count in sizes.items()) == summary["records"]:
+        raise ValueError("groups have no such figures")
+    return {**summary, "groups": {**groups, "sizes": sizes}}
+
+
+# What figures readers rely on; a key ``...`` stands for all.
+_KINDS = {"str": str, "dict": dict, "bool": bool, "list": list}
+_FEW = {"groups": int, "records": int}
+_SHAPES: dict[str, Any] = {
+    "records": int, "matches": int, "bound": float, "expected_error": float,
+    "threshold": {"mean": float, "largest": int}, "groups": {"count": int, "smallest": int, "largest": int},
+    "attributes": {...: {"categories": int, "missing": int}},
+}  # fmt: skip
+_EXPECTED = {"expected_rmse": float, "expected_unchanged": float, "expected_missing_moved": float}
+_STRICT = {"records": int, "attributes": {...: _EXPECTED},
+           "groups": {"sizes": {...: int}, "constant": {...: _FEW}, "read_off": {...: _FEW}}}  # fmt: skip
+
+
+def _fits(value: Any, shape: Any) -> bool:
+    if isinstance(shape, dict):
+        if not isinstance(value, dict):
+            return False
+        parts = dict.fromkeys(value, shape[...]) if ... in shape else shape
+        return all(name in value and _fits(value[name], part) for name, part in parts.items())
+    right = isinstance(value, shape if shape is int else int | float) and not isinstance(value, bool)
+    return right and 0 <= value < math.inf
 
 
 def options_of(method: Method) -> dict[str, Any]:
@@ -196,12 +238,8 @@ def describe(meaning: Meaning, source: str | None = None) -> dict[str, Any]:
         links = sorted(zip(held.child, held.parent, strict=True))
         names = sorted(held.labels.items()), sorted((i, sorted(n)) for i, n in held.synonyms.items())
         content = json.dumps([sorted(held.ids), links, names], ensure_ascii=False, separators=(",", ":"))
-        said |= {
-            "concepts": len(meaning),
-            "links": meaning.links,
-            "root": meaning.root,
-            "sha256": hashlib.sha256(content.encode()).hexdigest(),
-        }
+        digest = hashlib.sha256(content.encode()).hexdigest()
+        said |= {"concepts": len(meaning), "links": meaning.links, "root": meaning.root, "sha256": digest}
     return said
 
 
@@ -217,7 +255,6 @@ class OwnersRecord(OwnersOnly):
     input: dict[str, Any]
     """Name, size and SHA-256 of the input, where it was a file; its rows and columns."""
     seed: int | None
-    """The seed, if one was given."""
     summary: dict[str, Any]
     """All figures, those too that this one draw realised."""
 
@@ -233,15 +270,12 @@ def write_record(record: OwnersRecord, draft: Path, release: str) -> None:
 
 def read_record(path: StrPath, release: StrPath, records: int, *, sha256: str | None = None) -> OwnersRecord:
     """Read the owner's record of a release of so many records; that of another release is refused."""
-    Path(path).stat()
     try:
-        table = pq.read_table(os.fspath(path))
-        about = json.loads((table.schema.metadata or {})[RECORD_NAME.encode()])
-        rows: NDArray[np.uint32] = table["row"].to_numpy().astype(np.uint32)
-        found = OwnersRecord(rows, about["input"], about["seed"], _with_sizes(about["summary"]))
-    except (pa.ArrowException, OSError, AttributeError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
+        with closing(ParquetTable(path)) as table:
+            about = json.loads((table.schema.metadata or {})[RECORD_NAME.encode()])
+            rows: NDArray[np.uint32] = table.read(["row"], None)["row"].to_numpy().astype(np.uint32)
+        found = OwnersRecord(rows, dict(about["input"]), about["seed"], _checked(about["summary"]))
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise FormatError(
             f"{os.fspath(path)} is no owner's record; expected the file that was asked for with the release"
         ) from None

@@ -21,22 +21,15 @@ import numpy as np
 from nominym import _core
 from nominym.control import Progress, check_progress, check_seed
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, UnknownColumnError
-from nominym.files import Draft, StrPath, check_new, read_text
+from nominym.files import SAVE_AS_UTF8, Draft, StrPath, as_path, check_new, read_text
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
-from nominym.meaning import Equality, Meaning, Order, read_taxonomy
+from nominym.meaning import Equality, Meaning, Order, is_sequence, read_taxonomy
 from nominym.method import Method, Result
 from nominym.release import files
-from nominym.release.manifest import (
-    RECORD_MODE,
-    Manifest,
-    OwnersRecord,
-    describe,
-    manifest_path,
-    options_of,
-    write_record,
-)
+from nominym.release.manifest import Manifest, OwnersRecord, describe, manifest_path, options_of, write_record
 from nominym.swap import DataSwap
+from nominym.table import Table
 
 IDENTIFIER, QUASI, KEEP = ROLES = ("identifier", "quasi-identifier", "keep")
 """The roles of columns: dropped, masked, published as they are."""
@@ -52,12 +45,11 @@ SCOPE_NOTE = (
 
 
 class Paths(NamedTuple):
-    """Where the files of a release are."""
+    """Where the files of a release are; ``key`` is the owner's record, if one was asked for."""
 
     release: Path
     manifest: Path
     key: Path | None
-    """The owner's record, if one was asked for."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,11 +61,14 @@ class Publication:
     result: Result | Release
     """The result of the method, rows in the order of the release; its ``secret`` is the owner's."""
     paths: Paths
-    """Its files."""
 
     def __repr__(self) -> str:
         """Name file, method and size."""
         return f"<Publication {self.paths.release.name}: {self.result!r}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the public side."""
+        return {**self.__dict__, "paths": self.paths._replace(key=None)}
 
 
 @dataclass(frozen=True)
@@ -84,35 +79,35 @@ class MeaningFile:
     format: str | None = None
     virtual_root: bool = False
 
+    def __fspath__(self) -> str:
+        """Return the path."""
+        return self.path
+
     def read(self, progress: Progress = None) -> Meaning:
         """Read the file."""
-        if Path(self.path).suffix.lower() == ".order":
-            return Order([line for line in read_text(self.path).splitlines() if line.strip()])
+        if as_path(self.path, "meanings").suffix.lower() == ".order":
+            return Order([line for line in read_text(self.path, remedy=SAVE_AS_UTF8).splitlines() if line.strip()])
         return read_taxonomy(self.path, self.format, virtual_root=self.virtual_root, progress=progress)
 
 
-Meanings = Mapping[str, Meaning | MeaningFile | StrPath]
+def missing_texts(na: Any) -> tuple[str, ...]:
+    """Return the texts that stand for a missing value; one alone may be given as it is."""
+    found = tuple(na) if is_sequence(na) else (na,)
+    if not all(isinstance(text, str) for text in found):
+        raise ParameterError("give texts that stand for a missing value", parameter="na", value=na)
+    return found
+
+
+Meanings = Mapping[str, Meaning | StrPath]
 """What the values of columns mean; a path is read as a ``MeaningFile``."""
 
 
-def meaning_files(meanings: Meanings | None) -> dict[str, Meaning | MeaningFile]:
-    """Return meanings in which every path is a ``MeaningFile``; nothing is read yet."""
-    if meanings is not None and not isinstance(meanings, Mapping):
-        raise ParameterError(
-            f"a mapping from column names to meanings is needed, not {type(meanings).__name__}", parameter="meanings"
-        )
-    return {
-        name: MeaningFile(os.fspath(meaning)) if isinstance(meaning, str | os.PathLike) else meaning
-        for name, meaning in (meanings or {}).items()
-    }
-
-
-def read_meanings(meanings: Meanings | None, progress: Progress = None) -> dict[str, Meaning]:
+def read_meanings(meanings: Meanings, progress: Progress = None) -> dict[str, Meaning]:
     """Read the meanings that are in files, each file once."""
-    given = meaning_files(meanings)
-    sources = dict.fromkeys(each for each in given.values() if isinstance(each, MeaningFile))
-    read = {source: source.read(progress) for source in sources}
-    return {name: read[each] if isinstance(each, MeaningFile) else each for name, each in given.items()}
+    paths = dict.fromkeys(each for each in meanings.values() if isinstance(each, str | os.PathLike))
+    files_of = {each: each if isinstance(each, MeaningFile) else MeaningFile(os.fspath(each)) for each in paths}
+    read = {each: file.read(progress) for each, file in files_of.items()}
+    return {name: read[each] if isinstance(each, str | os.PathLike) else each for name, each in meanings.items()}
 
 
 def publish(
@@ -185,32 +180,40 @@ def publish(
             f"a RankSwap, Noise, DataSwap or Recode is needed, not {type(method).__name__}", parameter="method"
         )
     if isinstance(source, str | os.PathLike):
-        Path(source).stat()
+        as_path(source, "source").stat()
+    out = as_path(target, "target")
+    paths = Paths(out, manifest_path(out), None if key is None else as_path(key, "key"))
     if isinstance(method, Recode):
         if keep_order or roles or meanings:
             raise ParameterError("item sets have no roles, and their rows are always shuffled: leave such settings out")
-        return _publish_sets(source, Path(target), method, key, overwrite, seed, column, label, progress)
+        return _publish_sets(source, paths, method, overwrite, seed, column, label, progress)
     if isinstance(source, Itemsets):
         raise ParameterError(f"{method!r} masks tables; item sets are recoded: give a Recode", parameter="method")
-    paths = _paths(target, key)
-    with files.open_table(source, delimiter=delimiter, encoding=encoding, hashed=key is not None) as table:
+    for name, setting in (("label", label), ("column", column)):
+        if setting is not None:
+            raise ParameterError("it is for item sets; leave it out", parameter=name, value=setting)
+    markers = missing_texts(na)
+    with files.open_table(source, delimiter=delimiter, encoding=encoding) as table:
         files.is_parquet(target)
         given = check_roles(roles, table.names)
         masked = [name for name, role in given.items() if role == QUASI]
         if not masked:
             raise ParameterError("no column is to be masked", remedy=Advice("give {}", meanings=NO_VALUE))
-        said = meaning_files(meanings)
-        _check_meanings(said, masked, isinstance(method, DataSwap))
-        sources = {name: each.path for name, each in said.items() if isinstance(each, MeaningFile)}
+        meanings = {} if meanings is None else meanings
+        _check_meanings(meanings, masked, isinstance(method, DataSwap))
+        sources = {name: os.fspath(each) for name, each in meanings.items() if isinstance(each, str | os.PathLike)}
         inputs = [path for path in (source, *sources.values()) if isinstance(path, str | os.PathLike)]
         check_targets(paths, inputs, overwrite)
-        known = read_meanings(said, progress)
+        known = read_meanings(meanings, progress)
         published = [name for name in table.names if given[name] != IDENTIFIER]
         # Kept columns come out as they were, whatever they say.
-        records = files.read_columns(table, published, dict.fromkeys(masked, tuple(na)), progress)
+        records = files.read_columns(table, published, dict.fromkeys(masked, markers), progress)
         if records.num_rows < 2:
             found = "one record" if records.num_rows else "no record"
             raise DataError(f"{table.where} has {found}; two at least are needed to hide one among others")
+        for name in masked:  # before the shuffle: the row that is named is one of the input
+            if getattr(method, "missing", "keep") == "error":
+                Table(records).column(name).check_missing("error")
         shape = {"rows": records.num_rows, "columns": len(table.names)}
         described = {**(table.fingerprint() if key is not None else {}), **shape}
         types = table.types
@@ -219,10 +222,12 @@ def publish(
         rows = _core.shuffle_rows(records.num_rows, seed).astype(np.uint32)
         # Before masking, so that what a method does with the order of rows is done with a random one.
         records = files.in_order(records, files.inverse(rows))
-    result: Result = method.apply(records, {name: known.get(name, Equality()) for name in masked}, seed, progress)  # type: ignore[attr-defined]
-    del records
-    manifest = replace(
-        _manifest(result, seed, []),
+    table_of = Table(records)
+    table_of.shuffled = not keep_order
+    result: Result = method.apply(table_of, {name: known.get(name, Equality()) for name in masked}, seed, progress)  # type: ignore[attr-defined]
+    manifest = _manifest(
+        result,
+        seed,
         roles={role: [name for name, has in given.items() if has == role] for role in ROLES},
         meanings={name: describe(meaning, sources.get(name)) for name, meaning in known.items()},
         order="kept" if keep_order else "shuffled",
@@ -234,54 +239,53 @@ def publish(
     def write(draft: Path) -> None:
         files.write_draft(result.data, draft, target, delimiter, encoding, types)
 
-    return Publication(_write_files(paths, write, manifest, record, overwrite), result, paths)
+    return _write_files(Publication(manifest, result, paths), write, record, overwrite)
 
 
 def _publish_sets(
     source: Any,
-    target: Path,
+    paths: Paths,
     method: Recode,
-    key: StrPath | None,
     overwrite: bool,
     seed: int | None,
     column: str | None,
     label: Any,
     progress: Progress,
 ) -> Publication:
-    if target.suffix.lower() not in (".txt", ".dat", *files.PARQUET):
-        raise ParameterError(f"{target}: a release of item sets ends in .parquet or .txt")
-    paths = _paths(target, key)
+    suffix = paths.release.suffix.lower()
+    if suffix not in (".txt", ".dat", *files.PARQUET):
+        raise ParameterError(f"{paths.release}: a release of item sets ends in .parquet or .txt")
     inputs = [path for path in (source, label) if isinstance(path, str | os.PathLike) and Path(path).is_file()]
     check_targets(paths, inputs, overwrite)
     sets, labels, left_out = files.read_sets(source, column, label, progress)
     release = method.apply(sets, labels, seed, progress)
     secret = release.secret
     assert secret is not None
-    described = files.fingerprint(source) if key is not None and inputs[:1] == [source] else {}
-    summary = {**release.summary, "error_rate": release.error_rate(progress=progress)} if key is not None else {}
-    record = OwnersRecord(
-        secret.row_of[secret.assignment], {**described, "rows": sets.n, "items": sets.n_items}, seed, summary
-    )
+    described: dict[str, Any] = {"rows": sets.n, "items": sets.n_items}
+    summary = {}
+    if paths.key is not None:
+        described |= files.fingerprint(source) if inputs[:1] == [source] else {}
+        summary = {**release.summary, "error_rate": release.error_rate(progress=progress)}
+    record = OwnersRecord(secret.row_of[secret.assignment], described, seed, summary)
     notes = [f"not part of the release: {', '.join(left_out)}"] if left_out else []
-    manifest = replace(_manifest(release, seed, notes), output={"rows": len(release), "items": sets.n_items})
-    write = set_files.draft_parquet if target.suffix.lower() in files.PARQUET else set_files.draft_text
-    made = _write_files(paths, lambda draft: write(release, draft), manifest, record, overwrite)
-    return Publication(made, release, paths)
+    manifest = _manifest(release, seed, notes, output={"rows": len(release), "items": sets.n_items})
+    write = set_files.draft_parquet if suffix in files.PARQUET else set_files.draft_text
+    made = Publication(manifest, release, paths)
+    return _write_files(made, lambda draft: write(release, draft), record, overwrite)
 
 
-def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str]) -> Manifest:
-    """Return what the public side of a result has to say."""
+def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str] = (), **more: Any) -> Manifest:
     assert result.method is not None
+    seeded = seed is not None
     return Manifest(
         command=result.method.command,
         options=options_of(result.method),
         params={name: value for name, value in result.params.items() if name != "version"},
         summary={name: value for name, value in result.summary.items() if name != "notes"},
-        seeded=seed is not None,
-        notes=[
-            *result.summary.get("notes", []), *notes, SCOPE_NOTE, *([SEED_NOTE] if seed is not None else []),
-        ],
-    )  # fmt: skip
+        seeded=seeded,
+        notes=[*result.summary.get("notes", []), *notes, SCOPE_NOTE, *([SEED_NOTE] if seeded else [])],
+        **more,
+    )
 
 
 # ---- roles and meanings
@@ -307,6 +311,9 @@ def check_roles(roles: Mapping[str, str] | None, names: Sequence[str]) -> dict[s
             close = difflib.get_close_matches(str(name), list(map(str, names)), n=1)
             hint = f"; did you mean {close[0]!r}?" if close else "."
             raise UnknownColumnError(f"there is no column {name!r}{hint} There are {files.listed(names, 50)}")
+    for name in names:
+        if "?" in str(name).replace("?", "").encode("utf-8", "replace").decode():
+            raise DataError("its name cannot be written as UTF-8", column=name)
     without = [name for name in names if name not in roles]
     if without:
         have = "columns have" if len(without) > 1 else "column has"
@@ -318,23 +325,23 @@ def check_roles(roles: Mapping[str, str] | None, names: Sequence[str]) -> dict[s
     return dict(roles)
 
 
-def _check_meanings(given: Mapping[str, Any], masked: Sequence[str], optional: bool) -> None:
+def _check_meanings(given: Meanings, masked: Sequence[str], optional: bool) -> None:
     """Refuse masked columns without a meaning, and meanings of columns that are not masked."""
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            f"a mapping from column names to meanings is needed, not {type(given).__name__}", parameter="meanings"
+        )
     for name in given:
         if name not in masked:
             raise ParameterError("it has a meaning, but is not masked: its role is no quasi-identifier", column=name)
-    bare = next((name for name in masked if name not in given), None)
-    if bare is not None and not optional:
-        raise ParameterError(
-            "nothing says what its values mean", column=bare, remedy=Advice("give {}", meanings=NO_VALUE)
-        )
+    for name in () if optional else masked:
+        if name not in given:
+            raise ParameterError(
+                "nothing says what its values mean", column=name, remedy=Advice("give {}", meanings=NO_VALUE)
+            )
 
 
 # ---- files
-
-
-def _paths(target: StrPath, key: StrPath | None) -> Paths:
-    return Paths(Path(target), manifest_path(target), None if key is None else Path(key))
 
 
 def check_targets(paths: Paths, inputs: Sequence[StrPath], overwrite: bool) -> None:
@@ -343,53 +350,37 @@ def check_targets(paths: Paths, inputs: Sequence[StrPath], overwrite: bool) -> N
     if len({target.absolute() for target in targets}) < len(targets):
         raise ParameterError("the owner's record needs a file of its own", parameter="key", value=str(paths.key))
     for target in targets:
-        for given in inputs:
-            if not _same(target, given):
-                continue
-            if target != paths.release:
-                raise ParameterError(f"{target} is an input; choose another name")
-            if not overwrite:
-                raise ParameterError(
-                    f"{target} is the input; choose another name",
-                    remedy=Advice("or give {} to lose the original", overwrite=True),
-                )
+        is_release = target == paths.release
+        there = [Path(given) for given in inputs if target.exists() and Path(given).exists()]
+        if any(map(target.samefile, there)) and not (overwrite and is_release):
+            lost = Advice("or give {} to lose the original", overwrite=True)
+            what, remedy = ("the input", lost) if is_release else ("an input", None)
+            raise ParameterError(f"{target} is {what}; choose another name", remedy=remedy)
         check_new(target, overwrite)
         Draft(target).discard()
 
 
-def _same(target: Path, given: StrPath) -> bool:
-    try:
-        return target.samefile(given)
-    except OSError:
-        return False
-
-
 def _write_files(
-    paths: Paths, write: Callable[[Path], object], manifest: Manifest, record: OwnersRecord, overwrite: bool
-) -> Manifest:
+    made: Publication, write: Callable[[Path], object], record: OwnersRecord, overwrite: bool
+) -> Publication:
     """Write a release by ``write``, given the path of a draft; its manifest and, if asked for, the owner's record."""
-    for target in paths:
-        if target is not None:
-            check_new(target, overwrite)
+    drafts, paths = [], made.paths
     with ExitStack() as stack:
-
-        def draft(target: Path, mode: int = 0o666) -> Draft:
-            made = Draft(target, mode)
-            stack.callback(made.discard)
-            return made
-
-        data = draft(paths.release)
+        # Only the owner may read the owner's record.
+        for target, mode in ((paths.key, 0o600), (paths.manifest, 0o666), (paths.release, 0o666)):
+            if target is not None:
+                check_new(target, overwrite)
+                drafts.append(Draft(target, mode))
+                stack.callback(drafts[-1].discard)
+        *owners, beside, data = drafts
         write(data.path)
         found = {**files.fingerprint(data.path), "name": paths.release.name}
-        said = replace(manifest, output={**found, **manifest.output})
-        beside = draft(paths.manifest)
+        said = replace(made.manifest, output={**found, **made.manifest.output})
         beside.path.write_text(said.to_json(), encoding="utf-8")
-        drafts = [beside, data]
-        if paths.key is not None:
-            drafts.insert(0, draft(paths.key, RECORD_MODE))
-            write_record(record, drafts[0].path, found["sha256"])
+        for key in owners:
+            write_record(record, key.path, found["sha256"])
         for each in drafts:
             each.finish()
         for each in drafts:
             each.publish()
-    return said
+    return replace(made, manifest=said)

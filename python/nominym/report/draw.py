@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from nominym import chart
@@ -22,17 +21,16 @@ MOST = 20
 def histogram(table: pd.DataFrame, name: Any, rmse: float) -> go.Figure:
     """Draw the share of records by distance."""
     still = float(table["share"][table["distance"] == UNCHANGED].sum())
-    what = "How far values moved" if name is None else f"{chart.plain(name)}: how far values moved"
+    top = float(table["up_to"].max())
+    width = top / (len(table) - 1)
+    what = f"{chart.plain(name)}: how far values moved"
     figure = chart.new(
         what,
         f"{percent(still)} unchanged, root mean square distance {rmse:.3g}",
-        alt=f"Histogram of {what}: {percent(still)} of the records are unchanged, the others moved by up to "
-        f"{table['up_to'].max():.3g}.",
+        alt=f"Histogram of {what}: {percent(still)} of the records are unchanged, the others moved by up to {top:.3g}.",
         x="distance between the value before and after",
         y="share of records",
     )
-    top = float(table["up_to"].max())
-    width = top / (len(table) - 1)
     # What did not move stands apart, left of 0.
     centre = ((table["above"] + table["up_to"]) / 2).where(table["distance"] != UNCHANGED, -1.5 * width)
     figure.add_bar(
@@ -57,39 +55,28 @@ def histogram(table: pd.DataFrame, name: Any, rmse: float) -> go.Figure:
 
 def correlations(table: pd.DataFrame) -> go.Figure:
     """Draw the correlations of all pairs, before beside after."""
-    names = list(dict.fromkeys([*table["x"], *table["y"]]))
-    place = {name: i for i, name in enumerate(names)}
-    labels = [chart.plain(name, 18) for name in names]
     figure = chart.new(
         "Correlations before and after",
         f"distance correlation of pairs; the largest change is {float(table['difference'].abs().max()):.3f}",
         alt="Two heat maps of distance correlations, before and after masking: "
         + "; ".join(f"{r.x} and {r.y} {r.before:.2f} before, {r.after:.2f} after" for r in rows_of(table)),
-        height=190 + 62 * len(names),
+        height=190 + 62 * len({*table["x"], *table["y"]}),
     )
-    look = {**figure.layout.xaxis.to_plotly_json(), **chart.name_ticks(labels), "showgrid": False, "title": None}
+    look = {**figure.layout.xaxis.to_plotly_json(), "title": None}
     panels = {"before": ("x", "y", [0, 0.4]), "after": ("x2", "y2", [0.6, 1])}
     for when, (x_axis, y_axis, domain) in panels.items():
-        cells = np.eye(len(names))
-        for x, y, value in zip(table["x"], table["y"], table[when], strict=True):
-            cells[place[x], place[y]] = cells[place[y], place[x]] = value
-        chart.add_cells(figure, cells, labels, digits=2, hover=when, xaxis=x_axis, yaxis=y_axis, coloraxis="coloraxis")
+        hover = f"%{{customdata}}: %{{z:.3f}}<extra>{when}</extra>"
+        place = {"xaxis": x_axis, "yaxis": y_axis, "coloraxis": "coloraxis"}
+        ticks = chart.add_pairs(
+            figure, table, when, own=1.0, longest=18, texttemplate="%{z:.2f}", hovertemplate=hover, **place
+        )
         figure.update_layout(
             {
-                f"xaxis{x_axis[1:]}": {**look, "domain": domain, "anchor": y_axis},
-                f"yaxis{y_axis[1:]}": {**look, "anchor": x_axis, "autorange": "reversed"},
+                f"xaxis{x_axis[1:]}": {**look, **ticks, "domain": domain, "anchor": y_axis},
+                f"yaxis{y_axis[1:]}": {**look, **ticks, "anchor": x_axis, "autorange": "reversed"},
             }
         )
-        figure.add_annotation(
-            text=when,
-            x=sum(domain) / 2,
-            xref="paper",
-            y=1,
-            yref="paper",
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 14, "color": chart.INK},
-        )
+        chart.write_above(figure, when, sum(domain) / 2, xref="paper", font={"size": 14, "color": chart.INK})
     bar = {**chart.COLOUR_BAR, "tickformat": ".1f"}
     figure.update_layout(coloraxis={"colorscale": chart.SCALE, "cmin": 0, "cmax": 1, "colorbar": bar})
     return figure
@@ -98,7 +85,7 @@ def correlations(table: pd.DataFrame) -> go.Figure:
 def changed(table: pd.DataFrame, name: Any) -> go.Figure:
     """Draw how much of each category moved, and write how far."""
     shown = table.head(MOST).iloc[::-1]
-    what = "Most changed categories" if name is None else f"{chart.plain(name)}: most changed categories"
+    what = f"{chart.plain(name)}: most changed categories"
     figure = chart.new(
         what,
         "share of its records that now have another value; number: their mean distance",
@@ -148,6 +135,7 @@ def attacks(table: pd.DataFrame) -> go.Figure:
         x="share of records re-identified",
         height=max(320, 170 + 38 * len(table)),
     )
+    around = "<br>interval %{customdata[1]} to %{customdata[2]}" if sampled else ""
     top = max([*table["high"], *bounds, 1e-6])
     _add_rows(
         figure,
@@ -156,9 +144,7 @@ def attacks(table: pd.DataFrame) -> go.Figure:
         top=top,
         error_x=_error_bars(shown, "share", chart.INK),
         customdata=[[chart.plain(row.known, 80), percent(row.low), percent(row.high)] for row in rows_of(shown)],
-        hovertemplate="%{customdata[0]}: %{x:.2%}"
-        + ("<br>interval %{customdata[1]} to %{customdata[2]}" if sampled else "")
-        + "<extra></extra>",
+        hovertemplate="%{customdata[0]}: %{x:.2%}" + around + "<extra></extra>",
     )
     if bounds:
         chart.mark_bound(figure, bounds[0], f"bound {percent(bounds[0])}", right=bounds[0] > 0.7 * top)
@@ -187,8 +173,7 @@ def candidates(table: pd.DataFrame, k: int | None) -> go.Figure:
             marker={"size": 14, "color": chart.AFTER, "line": {"width": 2, "color": chart.PAPER}},
             hovertemplate=f"{chart.plain(row['attribute'])}<br>{said}<extra></extra>",
         )
-    labels = [chart.plain(name) for name in table["attribute"]]
-    figure.update_yaxes(**chart.name_ticks(labels), range=[len(labels) - 0.5, -0.5])
+    figure.update_yaxes(**chart.name_ticks(table["attribute"]), range=[len(table) - 0.5, -0.5])
     figure.update_xaxes(rangemode="tozero", showgrid=True)
     figure.update_layout(showlegend=False)
     if k is not None:
@@ -198,22 +183,14 @@ def candidates(table: pd.DataFrame, k: int | None) -> go.Figure:
 
 def group_sizes(table: pd.DataFrame) -> go.Figure:
     """Draw the share of records by size of their group."""
-    return shares(
-        table,
-        "Effective k: records that share a group",
-        "within a group, each row is equally likely to be the one of a person",
-        x="records in the group",
-    )
+    subtitle = "within a group, each row is equally likely to be the one of a person"
+    return shares(table, "Effective k: records that share a group", subtitle, "records in the group")
 
 
 def worlds(table: pd.DataFrame, least: int) -> go.Figure:
     """Draw how many published rows the records could be."""
-    return shares(
-        table,
-        "Rows that a record could be",
-        f"by what is published alone; guaranteed: {least:,} at least",
-        x="published rows that fit the record",
-    )
+    subtitle = f"by what is published alone; guaranteed: {least:,} at least"
+    return shares(table, "Rows that a record could be", subtitle, "published rows that fit the record")
 
 
 def shares(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str = "share of records") -> go.Figure:
@@ -232,21 +209,23 @@ def shares(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str = "sha
     return figure
 
 
-def two_sides(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str, *, form: str = ".0%") -> go.Figure:
+def two_sides(
+    table: pd.DataFrame, title: str, subtitle: str, x: str, y: str = "share of records", form: str = ".0%"
+) -> go.Figure:
     """Draw two bars for each kind: the first column names kinds, the others are the two sides."""
-    kinds = [chart.plain(kind, 24) for kind in table.iloc[:, 0]]
+    ticks = chart.name_ticks(table.iloc[:, 0], 24)
     sides = list(table.columns[1:3])
     figure = chart.new(title, subtitle, alt=f"Bars in pairs, {' and '.join(sides)}: {title}.", x=x, y=y)
     for side, colour in zip(sides, (chart.BEFORE, chart.AFTER), strict=True):
         figure.add_bar(
-            x=list(range(len(kinds))),
+            x=ticks["tickvals"],
             y=table[side].tolist(),
             name=side,
             marker_color=colour,
-            customdata=kinds,
+            customdata=ticks["ticktext"],
             hovertemplate="%{customdata}: %{y:" + form + "}<extra>" + side + "</extra>",
         )
-    figure.update_xaxes(**chart.name_ticks(kinds))
+    figure.update_xaxes(**ticks)
     figure.update_yaxes(tickformat=form, rangemode="tozero")
     figure.update_layout(barmode="group")
     return figure
@@ -256,15 +235,12 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
     """Draw risk against loss, a point for each value of the option."""
     name = str(table.columns[0])
     shown = table.sort_values(name)
-    labels = [f"{name} = {value:g}" for value in shown[name]]
+    shown["label"] = [f"{name} = {value:g}" for value in shown[name]]
     figure = chart.new(
         f"Risk and loss for other values of {chart.plain(name)}",
         "low and to the left is better; dashed: the bound, where there is one",
         alt="Risk–utility map: "
-        + "; ".join(
-            f"{label}: risk {percent(row.risk)}, loss {row.loss:.3g}"
-            for label, row in zip(labels, rows_of(shown), strict=True)
-        ),
+        + "; ".join(f"{row.label}: risk {percent(row.risk)}, loss {row.loss:.3g}" for row in rows_of(shown)),
         x=str(table.attrs.get("loss", "loss")),
         y=str(table.attrs.get("risk", "risk")),
         height=420,
@@ -284,8 +260,8 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
         x=shown["loss"].tolist(),
         y=shown["risk"].tolist(),
         name="measured",
-        text=["" if here else label for here, label in zip(shown["current"], labels, strict=True)],
-        customdata=labels,
+        text=shown["label"].where(~shown["current"], "").tolist(),
+        customdata=shown["label"].tolist(),
         cliponaxis=False,
         line={"color": chart.MEASURED, "width": 2},
         marker={"size": 10},
@@ -300,7 +276,7 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
             x=here["loss"].tolist(),
             y=here["risk"].tolist(),
             name="this release",
-            text=[label for here, label in zip(shown["current"], labels, strict=True) if here],
+            text=here["label"].tolist(),
             marker={"size": 18, "color": chart.AFTER, "line": edge, "symbol": "diamond"},
             hovertemplate="this release<br>risk %{y:.2%}, loss %{x:.4g}<extra></extra>",
             **named,
@@ -314,7 +290,7 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
 def _add_rows(figure: go.Figure, names: Iterable[Any], shares: pd.Series[float], top: float, **bars: Any) -> None:
     """Draw shares as lying bars, a row for each name; ``top`` is the largest to be seen."""
     figure.add_bar(y=list(range(len(shares))), x=shares.tolist(), orientation="h", marker_color=chart.MEASURED, **bars)
-    figure.update_yaxes(**chart.name_ticks([chart.plain(name) for name in names]), showgrid=False)
+    figure.update_yaxes(**chart.name_ticks(names), showgrid=False)
     form = ".1%" if top < 0.1 else ".0%"
     figure.update_xaxes(tickformat=form, range=[0, 1.15 * top], showgrid=True, nticks=5, tickangle=0)
 

@@ -17,9 +17,8 @@ import pandas as pd
 
 from nominym import risk
 from nominym.error import DataError, no_column
-from nominym.method import Result
 from nominym.report import draw, measured
-from nominym.report.subject import ComparedFiles, MaskedTable
+from nominym.report.subject import ItemsetRelease, MaskedTable
 from nominym.table import Change, Comparison
 
 if TYPE_CHECKING:
@@ -28,13 +27,12 @@ if TYPE_CHECKING:
     from nominym.control import Progress
     from nominym.itemsets import Itemsets, Release
     from nominym.meaning import Meaning
-
-Masked = Result | ComparedFiles
-"""What a method returned, or the files of a release beside their original."""
+    from nominym.method import Result
+    from nominym.release import FilePair
 
 
 def distance_histogram(
-    result: Masked | Any, column: Any, meaning: Meaning | None = None, *, name: str | None = None
+    result: Any, column: Any, meaning: Meaning | None = None, *, name: str | None = None
 ) -> go.Figure:
     """Draw how far the values of a column moved: the share of records by semantic distance, 0 for unchanged.
 
@@ -49,7 +47,7 @@ def distance_histogram(
     return draw.histogram(measured.histogram(change), change.name, change.rmse)
 
 
-def correlations(result: Masked, *, progress: Progress = None) -> go.Figure:
+def correlations(result: Result | FilePair, *, progress: Progress = None) -> go.Figure:
     """Draw the distance correlations of all pairs of masked columns as two heat maps, before and after."""
     found = measured.correlations(MaskedTable.of(result).comparison, progress)
     if found is None:
@@ -57,7 +55,7 @@ def correlations(result: Masked, *, progress: Progress = None) -> go.Figure:
     return draw.correlations(found)
 
 
-def changed_categories(result: Masked, column: Any) -> go.Figure:
+def changed_categories(result: Result | FilePair, column: Any) -> go.Figure:
     """Draw the twenty categories of a column whose records moved farthest in all.
 
     Categories with fewer than 30 records, or 3k, are left out, and figures are rounded to 5 %: what happened to few
@@ -67,7 +65,7 @@ def changed_categories(result: Masked, column: Any) -> go.Figure:
     return draw.changed(found, column)
 
 
-def effective_k(result: Masked) -> go.Figure:
+def effective_k(result: Result | FilePair) -> go.Figure:
     """Draw how many candidates there really were: sizes of groups (strict), or candidates of swaps (as published)."""
     table = MaskedTable.of(result)
     if "groups" in table.summary:
@@ -78,7 +76,7 @@ def effective_k(result: Masked) -> go.Figure:
     return draw.candidates(found, table.params.get("k"))
 
 
-def linkage(result: Masked, *, k: int | None = None, progress: Progress = None) -> go.Figure:
+def linkage(result: Result | FilePair, *, k: int | None = None, progress: Progress = None) -> go.Figure:
     """Draw the share of records re-identified by an adversary who knows all masked columns, or some of them."""
     table = MaskedTable.of(result)
     return draw.attacks(measured.attacks(table.comparison, table.params.get("k") if k is None else k, progress))
@@ -93,11 +91,11 @@ def risk_utility(sweep_table: pd.DataFrame) -> go.Figure:
 
 def worlds(rel: Release, sets: Itemsets, *, progress: Progress = None) -> go.Figure:
     """Draw how many published rows each record could be."""
-    least = int(rel.summary.get("matches", 1)) if rel.method is None else rel.method.least
+    least = ItemsetRelease(rel, sets).least
     return draw.worlds(measured.doubling(risk.worlds(rel, sets, progress=progress).counts, least), least)
 
 
-def _change(result: Masked, column: Any) -> Change:
+def _change(result: Result | FilePair, column: Any) -> Change:
     changes: dict[Any, Change] = MaskedTable.of(result).comparison.changes
     if column not in changes:
         raise no_column(column, changes)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nominym.method import Method
 from nominym.noise import Noise
-from nominym.report.content import Block, Notes, Section, State, Terms
+from nominym.report.content import Picture, Section, Verdict
 from nominym.report.subject import MaskedTable
 from nominym.report.words import SOURCES, listed, number, one_in
 from nominym.swap import DataSwap, RankSwap
@@ -18,42 +18,44 @@ class Description(NamedTuple):
 
     name: str
     done: str
-    sources: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+
+
+_STRICT = Description(
+    "strict semantic rank swapping",
+    "Strict semantic rank swapping: records that are alike in meaning are put into groups of at least k, and within "
+    "each group every masked attribute is shuffled by itself.",
+    ("rank",),
+)
+_PUBLISHED = Description(
+    "semantic rank swapping as published",
+    "Semantic rank swapping as published: values change places with values that mean nearly the same.",
+    ("rank",),
+)
+_EXPONENTIAL = Description(
+    "the exponential mechanism",
+    "The exponential mechanism: a value is replaced by any concept of its domain, near ones more often than distant "
+    "ones.",
+    ("noise",),
+)
+_NOISE = Description(
+    "semantic noise",
+    "Semantic noise: values are replaced by concepts at a randomly drawn semantic distance.",
+    ("noise",),
+)
+_DATA_SWAP = Description(
+    "data swapping", "Data swapping: values are exchanged within random pairs of records.", ("distortion",)
+)
+_UNKNOWN = Description("method not recorded", "Two tables were compared; how the second was made is not recorded.")
 
 
 def described(method: Method | None) -> Description:
     """Say what a method does."""
-    if isinstance(method, RankSwap) and method.strict:
-        return Description(
-            "strict semantic rank swapping",
-            "Strict semantic rank swapping: records that are alike in meaning are put into groups of at least k, and "
-            "within each group every masked attribute is shuffled by itself.",
-            ("rank",),
-        )
     if isinstance(method, RankSwap):
-        return Description(
-            "semantic rank swapping as published",
-            "Semantic rank swapping as published: values change places with values that mean nearly the same.",
-            ("rank",),
-        )
-    if isinstance(method, Noise) and method.epsilon is not None:
-        return Description(
-            "the exponential mechanism",
-            "The exponential mechanism: a value is replaced by any concept of its domain, near ones more often than "
-            "distant ones.",
-            ("noise",),
-        )
+        return _STRICT if method.strict else _PUBLISHED
     if isinstance(method, Noise):
-        return Description(
-            "semantic noise",
-            "Semantic noise: values are replaced by concepts at a randomly drawn semantic distance.",
-            ("noise",),
-        )
-    if isinstance(method, DataSwap):
-        return Description(
-            "data swapping", "Data swapping: values are exchanged within random pairs of records.", ("distortion",)
-        )
-    return Description("method not recorded", "Two tables were compared; how the second was made is not recorded.")
+        return _NOISE if method.epsilon is None else _EXPONENTIAL
+    return _DATA_SWAP if isinstance(method, DataSwap) else _UNKNOWN
 
 
 def subtitle(table: MaskedTable) -> str:
@@ -63,95 +65,72 @@ def subtitle(table: MaskedTable) -> str:
     return f"{listed(table.masked)} masked: {described(table.method).name}{how_much}"
 
 
-class Statement(NamedTuple):
-    """The guarantee as a headline, in a sentence, and term by term."""
+SEEDED = Verdict(
+    "open",
+    "No guarantee: made with a seed",
+    ["The draw was made with a seed, for a study: whoever has or guesses the seed and has the data can repeat it. Mask "
+     "without a seed for a release."],
+)  # fmt: skip
+"""A seed takes any guarantee away."""
 
-    state: State
-    headline: str
-    sentence: str
-    terms: list[tuple[str, str]]
 
-
-def statement(table: MaskedTable) -> Statement:
+def statement(table: MaskedTable) -> Verdict:
     """State what the method guarantees, whatever was drawn."""
     method = table.method
-    bound = None if method is None else method.bound
-    local = isinstance(method, Noise) and method.epsilon is not None
-    if table.seeded and (bound is not None or local):
-        return of_a_seed()
-    if bound is not None:
-        return _of_groups(table, bound)
-    if isinstance(method, Noise) and method.epsilon is not None:
-        spent = number(method.epsilon * len(table.masked))
-        return Statement(
-            "holds",
-            f"Each value has local differential privacy, ε = {method.epsilon:g}",
-            f"Each masked value by itself has local differential privacy with ε = {method.epsilon:g}; a record with "
-            f"{len(table.masked)} masked values spends {spent} in all. That is about values, not about finding a row.",
-            [
-                ("Adversary", "Knows everything but the value in question and what was drawn for it."),
-                ("Unit", "One value of one record; the ε of all values of a person add up."),
-            ],
+    epsilon = method.epsilon if isinstance(method, Noise) else None
+    if table.seeded and (table.bound, epsilon) != (None, None):
+        return SEEDED
+    if epsilon is not None:
+        sentence = (
+            f"Each masked value by itself has local differential privacy with ε = {epsilon:g}; a record with "
+            f"{len(table.masked)} masked values spends {number(epsilon * len(table.masked))} in all. That is about "
+            "values, not about finding a row."
         )
-    why = "how it was made is not recorded" if method is None else f"{described(method).name} gives none"
-    return Statement(
-        "open",
-        "No guarantee",
-        f"No re-identification probability is guaranteed: {why}. The risk of this very release can only be measured, "
-        "by attacks; a stronger attack may find more.",
-        [],
+        terms = [
+            ("Adversary", "Knows everything but the value in question and what was drawn for it."),
+            ("Unit", "One value of one record; the ε of all values of a person add up."),
+        ]
+        return Verdict("holds", f"Each value has local differential privacy, ε = {epsilon:g}", [sentence], terms)
+    if table.bound is None:
+        why = "how it was made is not recorded" if method is None else f"{described(method).name} gives none"
+        risk = "The risk of this very release can only be measured, by attacks; a stronger attack may find more."
+        return Verdict("open", "No guarantee", [f"No re-identification probability is guaranteed: {why}. {risk}"])
+    names = listed(table.masked)
+    kept = f": kept columns ({listed(table.kept)}) are neither known of a person nor predictable from the masked ones"
+    apart = f"tells the rows of a group apart{kept if table.kept else ''}."
+    terms = [
+        ("Adversary", f"Knows the original {names} of all records, who is in which group, the algorithm and its "
+         "options. Does not know what was drawn."),
+        ("Unit", "One record. Where a person has several, each is protected by itself, and what links them links their "
+         "rows too."),
+        ("Premise", f"Nothing else {apart}"),
+    ]  # fmt: skip
+    return of_groups(table.bound, f"the true {names} of everybody", terms, f" Premise: nothing else {apart}")
+
+
+def of_groups(bound: float, known: str, terms: Sequence[tuple[str, str]], premise: str = "") -> Verdict:
+    """State what follows from values that change places within groups."""
+    sentence = (
+        f"Guaranteed by construction: an adversary who knows {known}, the groups and the algorithm, but not the draw, "
+        "finds every row of a person's group equally likely to be theirs. The probability of each is 1 divided by the "
+        f"size of the group, at most {one_in(bound)}.{premise}"
     )
+    return Verdict("holds", f"Re-identification probability of a row: at most {one_in(bound)}", [sentence], terms)
 
 
-def of_a_seed() -> Statement:
-    """State that a seed takes the guarantee away."""
-    return Statement(
-        "open",
-        "No guarantee: made with a seed",
-        "The draw was made with a seed, for a study: whoever has or guesses the seed and has the data can repeat it. "
-        "Mask without a seed for a release.",
-        [],
-    )
-
-
-def section(said: Statement, *more: Block) -> list[Section]:
+def section(said: Verdict, *more: Picture) -> list[Section]:
     """Explain the guarantee, where there is one."""
     lead = "The guarantee follows from how the release was made; it was not measured, and does not depend on the draw."
-    return [Section("Guarantee", lead, [Terms(said.terms), *more])] if said.terms else []
+    return [Section("Guarantee", lead, more, said.terms)] if said.terms else []
 
 
-def _of_groups(table: MaskedTable, bound: float) -> Statement:
-    names = listed(table.masked)
-    return Statement(
-        "holds",
-        f"Re-identification probability of a row: at most {one_in(bound)}",
-        f"Guaranteed by construction: an adversary who knows the true {names} of everybody, the groups and the "
-        "algorithm, but not the draw, finds every row of a person's group equally likely to be theirs. The probability "
-        f"of each is 1 divided by the size of the group, at most {one_in(bound)}. Premise: nothing else tells the rows "
-        f"of a group apart{_kept_columns(table)}.",
-        [
-            ("Adversary", f"Knows the original {names} of all records, who is in which group, the algorithm and its "
-             "options. Does not know what was drawn."),
-            ("Unit", "One record. Where a person has several, each is protected by itself, and what links them links "
-             "their rows too."),
-            ("Premise", f"Nothing else tells the rows of a group apart{_kept_columns(table)}."),
-        ],
-    )  # fmt: skip
-
-
-def _kept_columns(table: MaskedTable) -> str:
-    if not table.kept:
-        return ""
-    return f": kept columns ({listed(table.kept)}) are neither known of a person nor predictable from the masked ones"
-
-
-def not_covered(table: MaskedTable, summary: Any, count: Callable[[Any], str], alone: str = "") -> Section:
+def not_covered(
+    table: MaskedTable, summary: Mapping[str, Any], count: Callable[[Any], str], alone: str = ""
+) -> Section:
     """List what is not covered. ``count`` writes numbers of groups; ``alone`` says more about kept columns."""
     found = list(summary.get("notes", []))
-    method = table.method
-    bound = None if method is None else method.bound
     if table.kept:
-        more = " with a higher probability than the one guaranteed" if bound is not None else ""
+        more = " with a higher probability than the one guaranteed" if table.bound is not None else ""
         found.append(
             f"Kept as they were: {listed(table.kept, 12)}. An adversary who knows these of a person, or can predict "
             f"them from the masked columns, may re-identify the person{more}.{alone}"
@@ -169,24 +148,24 @@ def not_covered(table: MaskedTable, summary: Any, count: Callable[[Any], str], a
             "others."
         )
     gaps = [name for name, figures in summary.get("attributes", {}).items() if figures.get("missing")]
-    if gaps and bound is None and not isinstance(method, DataSwap):
+    if gaps and table.bound is None and not isinstance(table.method, DataSwap):
         found.append(f"Missing values of {listed(gaps)} stay where they were, and are not protected.")
-    found.append(
+    found += [
         "Differencing and repeats: two releases of one table, or of tables that differ in a few records, give away "
-        "more than either. Publish one release of a table."
-    )
-    found.append("Seeds: a release that was made with a seed guarantees nothing; keep no seed, and publish none.")
-    return Section("What is not covered", "", [Notes(found)])
+        "more than either. Publish one release of a table.",
+        "Seeds: a release that was made with a seed guarantees nothing; keep no seed, and publish none.",
+    ]
+    return Section("What is not covered", notes=found)
 
 
 def definitions(*names: str) -> Section:
     """Explain terms."""
-    return Section("Definitions", "", [Terms([(name, _DEFINED[name]) for name in names])])
+    return Section("Definitions", terms=[(name, _DEFINED[name]) for name in names])
 
 
 def sources(method: Method | None, *more: str) -> list[str]:
     """List the publications that a page rests on."""
-    return [SOURCES[name] for name in dict.fromkeys((*described(method).sources, *more))]
+    return [SOURCES[name] for name in dict.fromkeys((*described(method).source, *more))]
 
 
 _DEFINED = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,26 +12,10 @@ from nominym.control import Progress
 from nominym.itemsets import query_error
 from nominym.itemsets.metrics import over_both
 from nominym.report import draw, guarantee, measured
-from nominym.report.content import (
-    Block,
-    Grid,
-    Notes,
-    Page,
-    Picture,
-    Section,
-    State,
-    Terms,
-    Tile,
-    Verdict,
-    cells,
-    count,
-    grid_of,
-    share,
-)
-from nominym.report.guarantee import Statement, definitions, of_a_seed
+from nominym.report.content import Cell, Grid, Page, Picture, Section, Tile, Verdict, share
+from nominym.report.guarantee import SEEDED, definitions, of_groups
 from nominym.report.owner import other_choices
-from nominym.report.subject import ItemsetRelease
-from nominym.report.sweep import sweep
+from nominym.report.subject import ItemsetRelease, options
 from nominym.report.words import SOURCES, about, number, one_in, percent
 
 if TYPE_CHECKING:
@@ -46,8 +29,6 @@ _DONE = {
     "cahd": "Recoding in groups of consecutive records: every record matches the published forms of all records of its "
     "group, and one of these is drawn to be its own.",
 }
-# Sizes of the queries that are asked.
-_QUERIES = (1, 2, 3, 4, 5)
 _LONGEST = 200
 
 
@@ -55,147 +36,122 @@ def public_page(subject: ItemsetRelease, title: str | None) -> Page:
     """Put together the edition for publication, from the public side of a release."""
     rel, summary = subject.release, subject.release.summary
     said = _statement(subject)
-    sections = [_what_was_done(subject), *guarantee.section(said)]
-    if "expected_error" in summary:
-        rows = [
-            cells(["Items flipped, of the items of a record; expected", share(summary["expected_error"], 2)]),
-            cells(["Items in which a row may be wrong, mean", count(float(f"{summary['threshold']['mean']:.2g}"))]),
-            cells(["Items in which a row may be wrong, largest", count(summary["threshold"]["largest"])]),
-        ]
-        lead = "Expected over all draws that could have been made, to two digits. What this draw did is not published."
-        sections.append(Section("Expected change", lead, [Grid("Expected change", ["figure", "value"], rows)]))
     tiles = [Tile(number(len(rel)), "Records"), Tile(number(rel.base.n_items), "Items")]
     if said.state == "holds":
         tiles.append(Tile(number(subject.least), "Rows that a record could be", "at least"))
+    change = []
     if "expected_error" in summary:
-        tiles.append(
-            Tile(percent(summary["expected_error"], 2), "Items expected to be flipped", "of those of a record")
-        )
+        error, threshold = share(summary["expected_error"], 2), summary["threshold"]
+        rows: list[list[Any]] = [
+            ["Items flipped, of the items of a record; expected", error],
+            ["Items in which a row may be wrong, mean", float(f"{threshold['mean']:.2g}")],
+            ["Items in which a row may be wrong, largest", threshold["largest"]],
+        ]
+        lead = "Expected over all draws that could have been made, to two digits. What this draw did is not published."
+        change.append(Section("Expected change", lead, [Grid.of("Expected change", ["figure", "value"], rows)]))
+        tiles.append(Tile(error.text, "Items expected to be flipped", "of those of a record"))
     if "groups" in summary:
-        tiles.append(Tile(about(summary["groups"]["number"]), "Groups", f"of {summary['groups']['smallest']} or more"))
+        tiles.append(Tile(about(summary["groups"]["count"]), "Groups", f"of {summary['groups']['smallest']} or more"))
+    sections = [_what_was_done(subject), *guarantee.section(said), *change, _not_covered(subject)]
     return Page(
         edition="publication",
-        verdict=Verdict(said.state, said.headline, [said.sentence]),
+        verdict=said,
         tiles=tiles,
-        sections=[*sections, _not_covered(subject), definitions("Base", "Distance", "Threshold", "Expected")],
-        **_head(subject, title),
+        sections=[*sections, definitions("Base", "Distance", "Threshold", "Expected")],
+        **_head(subject, title, "itemsets"),
     )
 
 
 def owners_page(
-    subject: ItemsetRelease,
-    title: str | None,
-    k: int | None,
-    values: Mapping[str, Iterable[float]] | None,
-    progress: Progress,
+    subject: ItemsetRelease, title: str | None, k: int | None, swept: pd.DataFrame | None, progress: Progress
 ) -> Page:
     """Count the rows that records could be, measure what was lost, and put the owner's edition together."""
     rel, sets = subject.release, subject.sets
-    swept = None
-    if values is not None:
-        swept = sweep(rel, values, sets=sets, labels=subject.labels, progress=progress)
     least = subject.least if k is None else k
     found = risk.worlds(rel, sets, k=least, progress=progress)
     errors = _errors(sets, rel.base, progress)
-    head = _head(subject, title)
+    said = _statement(subject)
     sections = [
         _what_was_done(subject),
-        *guarantee.section(_statement(subject)),
+        *guarantee.section(said),
         _risk(rel, found, least),
         _utility(rel, sets, errors),
         _items(sets, rel.base, least),
-        *([] if swept is None else [other_choices(swept)]),
+        *other_choices(swept),
         _not_covered(subject),
         definitions("Base", "Distance", "Threshold", "Error rate", "Error of counts"),
     ]
     return Page(
         edition="owner",
-        verdict=_verdict(subject, found, least),
+        verdict=_verdict(said, found, least),
         tiles=_tiles(rel, found, least, errors),
         sections=sections,
-        **{**head, "sources": [*head["sources"], *([] if swept is None else [SOURCES["map"]])]},
+        **_head(subject, title, "itemsets", *(() if swept is None else ("map",))),
     )
 
 
-def _head(subject: ItemsetRelease, title: str | None) -> dict[str, Any]:
+def _head(subject: ItemsetRelease, title: str | None, *sources: str) -> dict[str, Any]:
     rel = subject.release
+    size = f"{len(rel):,} records over {rel.base.n_items:,} items"
     return {
         "seeded": subject.seeded,
         "title": title or f"Release of {len(rel):,} item sets",
-        "subtitle": f"{len(rel):,} records over {rel.base.n_items:,} items, each with {subject.least:,} possible "
-        "rows at least",
-        "sources": [SOURCES["itemsets"]],
+        "subtitle": f"{size}, each with {subject.least:,} possible rows at least",
+        "sources": [SOURCES[name] for name in sources],
     }
 
 
 def _what_was_done(subject: ItemsetRelease) -> Section:
     structure = subject.release.params.get("structure", "")
     done = _DONE.get(structure, "Records are published as the votes of like records.")
-    return Section("What was done", done, [Terms(subject.options)] if subject.options else [])
+    return Section("What was done", done, (), options(subject.release))
 
 
-def _statement(subject: ItemsetRelease) -> Statement:
+def _statement(subject: ItemsetRelease) -> Verdict:
     """State what recoding guarantees, whatever was drawn."""
     method, least = subject.release.method, subject.least
     if method is None:
-        return Statement("open", "No guarantee", "How the release was made is not recorded.", [])
+        return Verdict("open", "No guarantee", ["How the release was made is not recorded."])
     if subject.seeded:
-        return of_a_seed()
-    adversary = (
-        "Adversary",
-        "Knows all items of everybody, who may be whom, and the algorithm. Does not know what was drawn, nor the row "
-        "of anybody.",
-    )
-    labelled = subject.release.labels is not None
-    terms = [
-        adversary,
-        ("Unit", "One record. Where a person has several, each is protected by itself."),
-        ("Premise", "Nothing else tells the rows apart"
-         + (": the published label is not known of a person." if labelled else ".")),
-    ]  # fmt: skip
-    if method.l is not None:
-        differ = method.structure != "ring"
-        return Statement(
-            "holds" if differ else "open",
-            f"At least {least:,} sensitive labels in every group" if differ else "As published, no guarantee of labels",
-            f"Every record could be the rows of {least:,} records with different labels."
-            + ("" if differ else " The labels published there need not all differ.")
-            + " This is about the labels that are shown, not about what an adversary believes: one who knows how "
-            "records were matched may find some labels likelier than others.",
-            terms if differ else [],
-        )
+        return SEEDED
     bound = one_in(1 / least)
+    label = ": the published label is not known of a person" if subject.release.labels is not None else ""
+    terms = [
+        ("Adversary", "Knows all items of everybody, who may be whom, and the algorithm. Does not know what was drawn, "
+         "nor the row of anybody."),
+        ("Unit", "One record. Where a person has several, each is protected by itself."),
+        ("Premise", f"Nothing else tells the rows apart{label}."),
+    ]  # fmt: skip
+    shown = f"Every record could be the rows of {least:,} records with different labels."
+    believed = (
+        "This is about the labels that are shown, not about what an adversary believes: one who knows how records were "
+        "matched may find some labels likelier than others."
+    )
+    if method.structure == "ring" and method.l is not None:
+        sentence = f"{shown} The labels published there need not all differ. {believed}"
+        return Verdict("open", "As published, no guarantee of labels", [sentence])
+    if method.l is not None:
+        return Verdict("holds", f"At least {least:,} sensitive labels in every group", [f"{shown} {believed}"], terms)
     if method.structure == "ring":
-        return Statement(
-            "open",
-            f"As published: at most {bound}, unless a row is known",
+        sentence = (
             f"The probability that a certain row is a certain record's is at most {bound} for an adversary who knows "
             "the row of nobody. All draws from a ring are bound together: members who know their own rows learn more "
-            "about others, at k = 2 everything. Recode in groups for a guarantee that holds then too.",
-            [],
+            "about others, at k = 2 everything. Recode in groups for a guarantee that holds then too."
         )
-    return Statement(
-        "holds",
-        f"Re-identification probability of a row: at most {bound}",
-        "Guaranteed by construction: an adversary who knows all items of everybody, the groups and the algorithm, but "
-        "not the draw, finds every row of a person's group equally likely to be theirs. The probability of each is at "
-        f"most {bound}.",
-        terms,
-    )
+        return Verdict("open", f"As published: at most {bound}, unless a row is known", [sentence])
+    return of_groups(1 / least, "all items of everybody", terms)
 
 
-def _verdict(subject: ItemsetRelease, found: Any, least: int) -> Verdict:
-    said = _statement(subject)
+def _verdict(said: Verdict, found: Any, least: int) -> Verdict:
     who = "every record" if found.attacked == found.records else f"{found.attacked:,} of {found.records:,} records"
     counted = (
         f"Counted for {who}: by what is published alone, each could be at least {found.smallest:,} rows; half of them "
         f"could be {found.quantiles['median']:,} or more."
     )
-    state: State = said.state
-    headline = f"{said.headline}; each record could be {found.smallest:,} rows or more"
     if found.holds is False:
-        state, headline = "broken", f"Some records could be fewer than {least:,} rows"
-    return Verdict(state, headline, [said.sentence, counted])
+        return Verdict("broken", f"Some records could be fewer than {least:,} rows", [*said.paragraphs, counted])
+    headline = f"{said.headline}; each record could be {found.smallest:,} rows or more"
+    return Verdict(said.state, headline, [*said.paragraphs, counted])
 
 
 def _tiles(rel: Any, found: Any, least: int, errors: pd.DataFrame) -> list[Tile]:
@@ -212,16 +168,15 @@ def _tiles(rel: Any, found: Any, least: int, errors: pd.DataFrame) -> list[Tile]
 
 
 def _risk(rel: Any, found: Any, least: int) -> Section:
+    title = "Rows that a record could be"
     table = measured.doubling(found.counts, least)
-    rows = [cells([name, count(value)]) for name, value in found.quantiles.items()]
     thresholds = _ranges(24, share=rel.threshold.astype(np.int64))
-    limits = draw.shares(
-        thresholds, "Thresholds", "items in which a row may be wrong at most", "items", "share of rows"
-    )
-    blocks: list[Block] = [
-        Picture(draw.worlds(table, least), grid_of("Rows that a record could be", table)),
-        Picture(limits, grid_of("Thresholds", thresholds)),
-        Grid("Rows that a record could be", ["quantile", "rows"], rows),
+    wrong = "items in which a row may be wrong at most"
+    limits = draw.shares(thresholds, "Thresholds", wrong, "items", "share of rows")
+    blocks: list[Grid | Picture] = [
+        Picture(draw.worlds(table, least), Grid.of_frame(title, table)),
+        Picture(limits, Grid.of_frame("Thresholds", thresholds)),
+        Grid.of(title, ["quantile", "rows"], list(found.quantiles.items())),
     ]
     lead = "A row could be a record if they differ in no more items than the row says, all of them marked as uncertain."
     return Section("Risk", lead, blocks)
@@ -230,8 +185,7 @@ def _risk(rel: Any, found: Any, least: int) -> Section:
 def _errors(sets: Any, base: Any, progress: Progress) -> pd.DataFrame:
     rows = [
         (str(size), *(query_error(sets, base, kind, size, progress=progress) for kind in ("present", "absent")))
-        for size in _QUERIES
-        if size <= sets.n_items
+        for size in range(1, min(sets.n_items, 5) + 1)
     ]
     return pd.DataFrame(rows, columns=["items", "present", "absent"])
 
@@ -239,27 +193,19 @@ def _errors(sets: Any, base: Any, progress: Progress) -> pd.DataFrame:
 def _utility(rel: Any, sets: Any, errors: pd.DataFrame) -> Section:
     sides = [np.diff(one.core.starts()).astype(np.int64) for one in (sets, rel.base)]
     sizes = _ranges(12, before=sides[0], after=sides[1])
-    rows = [
-        cells(["Items of a record, mean", count(float(sides[0].mean()))]),
-        cells(["… of a base", count(float(sides[1].mean()))]),
-    ]
+    rows = [["Items of a record, mean", sides[0].mean()], ["… of a base", sides[1].mean()]]
     if rel.secret is not None:
-        rows.append(cells(["Error rate of the assignment drawn", share(rel.error_rate())]))
+        rows.append(["Error rate of the assignment drawn", share(rel.error_rate())])
     if "expected_error" in rel.summary:
-        rows.append(cells(["Error rate, expected over the draw", share(rel.summary["expected_error"])]))
-    queries = draw.two_sides(
-        errors,
-        "Errors of counting queries",
-        "how many records have all (present) or none (absent) of some items",
-        "items in the query",
-        "mean error, of all records",
-        form=".1%",
-    )
-    by_size = draw.two_sides(sizes, "Sizes of records", "items of a record, and of a base", "items", "share of records")
-    blocks: list[Block] = [
-        Picture(queries, grid_of("Errors of counts", errors, ("present", "absent"))),
-        Picture(by_size, grid_of("Sizes of records", sizes, ("before", "after"))),
-        Grid("What recoding did to the records", ["figure", "value"], rows),
+        rows.append(["Error rate, expected over the draw", share(rel.summary["expected_error"])])
+    asked = "how many records have all (present) or none (absent) of some items"
+    axes = ("items in the query", "mean error, of all records")
+    queries = draw.two_sides(errors, "Errors of counting queries", asked, *axes, form=".1%")
+    by_size = draw.two_sides(sizes, "Sizes of records", "items of a record, and of a base", "items")
+    blocks: list[Grid | Picture] = [
+        Picture(queries, Grid.of_frame("Errors of counts", errors, ("present", "absent"))),
+        Picture(by_size, Grid.of_frame("Sizes of records", sizes, ("before", "after"))),
+        Grid.of("What recoding did to the records", ["figure", "value"], rows),
     ]
     lead = "What is lost: items that are wrong in the published bases, and what counts of them say."
     return Section("Utility", lead, blocks)
@@ -286,21 +232,19 @@ def _items(sets: Any, base: Any, least: int) -> Section:
     lead = f"Items that at least {limit:,} records have, those first whose count changed most."
     if few:
         lead += f" {few:,} items with fewer records are not named."
-    blocks: list[Block] = []
+    blocks: list[Grid | Picture] = []
     if len(found):
         header = ["item", "records before", "bases after", "change"]
         rows = [
-            cells([item, count(was), count(now), (f"{now - was:+,}", now - was)])
+            [item, was, now, Cell(f"{now - was:+,}", now - was)]
             for item, was, now in measured.rows_of(found.head(_LONGEST))
         ]
         top = found.head(draw.MOST)
         shown = top.assign(before=top["before"] / len(sets), after=top["after"] / len(sets))
-        picture = draw.two_sides(
-            shown, "Most changed items", "share of records that have them", "item", "share of records"
-        )
+        picture = draw.two_sides(shown, "Most changed items", "share of records that have them", "item")
         blocks = [
-            Picture(picture, Grid("Most changed items", header, rows[: draw.MOST]), wide=True),
-            Grid("All of them", header, rows, searched=True),
+            Picture(picture, Grid.of("Most changed items", header, rows[: draw.MOST]), wide=True),
+            Grid.of("All of them", header, rows, searched=True),
         ]
     return Section("Most changed items", lead, blocks)
 
@@ -315,4 +259,4 @@ def _not_covered(subject: ItemsetRelease) -> Section:
     ]
     if subject.release.labels is not None:
         notes.insert(0, "Labels are published: an adversary who knows that of a person can look for it in the rows.")
-    return Section("What is not covered", "", [Notes(notes)])
+    return Section("What is not covered", notes=notes)

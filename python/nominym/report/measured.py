@@ -188,20 +188,11 @@ def _require_pairs(change: Change) -> None:
 
 
 def _scale(change: Change) -> float:
-    """Return the distance that counts as large: 1, or what is needed for measures that go beyond."""
-    largest = float(change.distance.max(initial=0))
-    return _nice(largest) if largest > 1 else 1.0
+    """Return the distance that counts as large: 1, or the next of 2, 5, 10, 20, … for measures that go beyond."""
+    largest = float(change.distance.max(initial=1))
+    tens = 10.0 ** math.floor(math.log10(largest))
+    return next(step * tens for step in (1.0, 2.0, 5.0, 10.0) if step * tens >= largest * (1 - 1e-12))
 
 
 def _rounded(values: NDArray[np.float64], step: float) -> NDArray[np.float64]:
     return np.round(np.round(values / step) * step, 10)
-
-
-def _nice(value: float) -> float:
-    """Return the next of 1, 2, 5, 10, 20, … that is not below a number.
-
-    >>> _nice(3.2), _nice(10), _nice(60)
-    (5.0, 10.0, 100.0)
-    """
-    tens = 10.0 ** math.floor(math.log10(value))
-    return next(step * tens for step in (1.0, 2.0, 5.0, 10.0) if step * tens >= value * (1 - 1e-12))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -11,25 +11,9 @@ import pandas as pd
 from nominym import distortion, risk
 from nominym.control import Progress
 from nominym.report import draw, guarantee, measured
-from nominym.report.content import (
-    Block,
-    Cell,
-    Grid,
-    Page,
-    Picture,
-    Section,
-    State,
-    Terms,
-    Tile,
-    Verdict,
-    cells,
-    count,
-    grid_of,
-    share,
-)
+from nominym.report.content import Cell, Grid, Page, Picture, Section, Tile, Verdict, share
 from nominym.report.guarantee import definitions, described, not_covered, sources, statement, subtitle
-from nominym.report.subject import MaskedTable
-from nominym.report.sweep import sweep
+from nominym.report.subject import MaskedTable, options
 from nominym.report.words import interval, listed, number, one_in, percent
 from nominym.table import Change, Comparison
 
@@ -37,29 +21,23 @@ from nominym.table import Change, Comparison
 _LONGEST = 200
 
 
-def page(
-    table: MaskedTable,
-    title: str | None,
-    k: int | None,
-    values: Mapping[str, Iterable[float]] | None,
-    progress: Progress,
-) -> Page:
+def page(table: MaskedTable, title: str | None, k: int | None, swept: pd.DataFrame | None, progress: Progress) -> Page:
     """Run the attacks, measure what was lost, and put the page together."""
-    comparison = table.comparison
-    swept = None if values is None else sweep(table.subject, values, progress=progress)
+    comparison, realised = table.comparison, table.realised
     k = table.params.get("k") if k is None else k
     attacks = measured.attacks(comparison, k, progress)
-    correlations = table.realised.get("correlations")
+    correlations = realised.get("correlations")
     if not isinstance(correlations, pd.DataFrame):
         correlations = measured.correlations(comparison, progress)
+    said = statement(table)
     sections = [
         _what_was_done(table, comparison),
-        *guarantee.section(statement(table)),
+        *guarantee.section(said),
         _risk(table, comparison, attacks, k),
         _utility(comparison, correlations, progress),
         _changed(comparison, k),
-        *([] if swept is None else [other_choices(swept)]),
-        not_covered(table, table.realised, number, _alone(table, comparison)),
+        *other_choices(swept),
+        not_covered(table, realised, number, _alone(comparison)),
         definitions(
             "Records re-identified", "Effective k", "Semantic distance", "Distance moved (RMSE)",
             "Distance correlation", "Total variation", "Mean and variance", "Cramér's V",
@@ -71,61 +49,50 @@ def page(
         seeded=table.seeded,
         title=title or f"Release of {len(comparison):,} records",
         subtitle=subtitle(table),
-        verdict=_verdict(table, attacks, k),
-        tiles=_tiles(table, comparison, attacks, correlations),
+        verdict=_verdict(table, said, attacks, k),
+        tiles=_tiles(realised, comparison, attacks, correlations),
         sections=sections,
         sources=sources(table.method, *more),
     )
 
 
-def _verdict(table: MaskedTable, attacks: pd.DataFrame, k: int | None) -> Verdict:
-    said, worst = statement(table), _worst(attacks)
+def _verdict(table: MaskedTable, said: Verdict, attacks: pd.DataFrame, k: int | None) -> Verdict:
+    """Compare the attacks with the bound that is guaranteed, or with the one that was asked for."""
+    worst = attacks.iloc[int(attacks["share"].argmax())]
     sampled = worst["attacked"] < worst["records"]
-    who = f"{worst['attacked']:,} of the" if sampled else "all"
+    who = f"{worst['attacked']:,} of the" if sampled else "All"
     around = f" (95 % interval {interval(worst['low'], worst['high'])})" if sampled else ""
     found = (
         f"The attacks run re-identified at most {percent(worst['share'])} of the records{around}: an adversary who "
-        f"knows the true {worst['known']} of a person takes the row that fits best. {who.capitalize()} "
-        f"{worst['records']:,} records were looked for. An attack that fails is no proof."
+        f"knows the true {worst['known']} of a person takes the row that fits best. {who} {worst['records']:,} records "
+        "were looked for. An attack that fails is no proof."
     )
-    state, headline = _judged(table, attacks, None if k is None else 1 / k, said.state, said.headline)
-    return Verdict(state, headline, [said.sentence, found])
-
-
-def _worst(attacks: pd.DataFrame) -> pd.Series[Any]:
-    return attacks.iloc[int(attacks["share"].argmax())]
-
-
-def _judged(
-    table: MaskedTable, attacks: pd.DataFrame, compared: float | None, state: State, headline: str
-) -> tuple[State, str]:
-    """Compare the attacks with the bound that is guaranteed, or with the one that was asked for."""
-    if compared is None:
-        return state, f"{headline}; the attacks re-identified {percent(attacks['share'].max())}"
-    exceeded = not attacks["holds"].all()
-    guaranteed = table.method is not None and table.method.bound == compared and not table.seeded
-    if exceeded:
-        what = "guarantee" if guaranteed else "bound"
-        return "broken", f"The {what} of {one_in(compared)} does not hold"
-    if guaranteed:
-        return "holds", f"The attacks stayed within the guarantee of {one_in(compared)}"
-    short = "Made with a seed" if table.seeded else "No guarantee of this bound"
-    return "open", f"{short}; the attacks stayed within {one_in(compared)}"
+    state, headline = said.state, f"{said.headline}; the attacks re-identified {percent(worst['share'])}"
+    if k is not None:
+        guaranteed = table.bound == 1 / k and not table.seeded
+        if not attacks["holds"].all():
+            state, headline = "broken", f"The {'guarantee' if guaranteed else 'bound'} of {one_in(1 / k)} does not hold"
+        elif guaranteed:
+            state, headline = "holds", f"The attacks stayed within the guarantee of {one_in(1 / k)}"
+        else:
+            short = "Made with a seed" if table.seeded else "No guarantee of this bound"
+            state, headline = "open", f"{short}; the attacks stayed within {one_in(1 / k)}"
+    return Verdict(state, headline, [*said.paragraphs, found])
 
 
 def _tiles(
-    table: MaskedTable, comparison: Comparison, attacks: pd.DataFrame, correlations: pd.DataFrame | None
+    realised: Mapping[str, Any], comparison: Comparison, attacks: pd.DataFrame, correlations: pd.DataFrame | None
 ) -> list[Tile]:
-    worst = _worst(attacks)
+    worst = attacks.iloc[int(attacks["share"].argmax())]
     sampled = worst["attacked"] < worst["records"]
     note = interval(worst["low"], worst["high"]) if sampled else f"of all {worst['records']:,}"
     made = [Tile(percent(worst["share"]), "Records re-identified", f"{note}, by the attacks run")]
     if not math.isnan(worst["bound"]):
         exceeded = "not exceeded" if attacks["holds"].all() else "exceeded"
         made.append(Tile(percent(worst["bound"]), "Bound to compare with", exceeded))
-    swaps = measured.candidates(table.realised)
-    if "groups" in table.realised:
-        groups = table.realised["groups"]
+    swaps = measured.candidates(realised)
+    if "groups" in realised:
+        groups = realised["groups"]
         made.append(Tile(number(groups["smallest"]), "Effective k", f"smallest of {groups['count']:,} groups"))
     elif swaps is not None:
         median = int(swaps["median"].min())
@@ -145,25 +112,15 @@ def _tiles(
 
 
 def _what_was_done(table: MaskedTable, comparison: Comparison) -> Section:
-    rows = [
-        cells(
-            [
-                str(name),
-                "masked",
-                count(change.before.size),
-                count(len(change.after.column.occurring().categories)),
-                count(change.before.column.missing),
-                _distances(table, change),
-            ]
-        )
-        for name, change in comparison.changes.items()
-    ]
-    none = ("–", math.nan)
-    rows += [cells([str(name), "kept", none, none, none, "–"]) for name in comparison.kept]
+    rows: list[list[Any]] = []
+    for name, change in comparison.changes.items():
+        left = len(change.after.column.occurring().categories)
+        counts = [change.before.size, left, change.before.column.missing]
+        rows.append([str(name), "masked", *counts, _distances(table, change)])
+    rows += [[str(name), "kept", *[math.nan] * 3, "–"] for name in comparison.kept]
     header = ["attribute", "masked or kept", "categories before", "categories after", "missing", "distances"]
-    blocks: list[Block] = [Terms(table.options)] if table.options else []
-    return Section("What was done", described(table.method).done,
-                   [*blocks, Grid("Attributes of the release", header, rows)])  # fmt: skip
+    grid = Grid.of("Attributes of the release", header, rows)
+    return Section("What was done", described(table.method).done, [grid], options(table))
 
 
 def _distances(table: MaskedTable, change: Change) -> str:
@@ -178,38 +135,28 @@ def _distances(table: MaskedTable, change: Change) -> str:
 
 def _risk(table: MaskedTable, comparison: Comparison, attacks: pd.DataFrame, k: int | None) -> Section:
     verdicts = {True: Cell("not exceeded", state="holds"), False: Cell("exceeded", state="broken")}
-    rows = [
-        [
-            *cells(
-                [
-                    row.known,
-                    share(row.share),
-                    interval(row.low, row.high) if row.attacked < row.records else "all attacked",
-                    share(row.bound),
-                    count(row.attacked),
-                ]
-            ),
-            verdicts.get(row.holds, Cell("–")),
-        ]
-        for row in measured.rows_of(attacks)
-    ]
+    rows = []
+    for row in measured.rows_of(attacks):
+        around = interval(row.low, row.high) if row.attacked < row.records else "all attacked"
+        verdict = verdicts.get(row.holds, "–")
+        rows.append([row.known, share(row.share), around, share(row.bound), row.attacked, verdict])
     header = ["the adversary knows", "re-identified", "95 % interval", "bound", "attacked", "verdict"]
-    grid = Grid("Attacks that were run", header, rows)
-    blocks: list[Block] = [Picture(draw.attacks(attacks), grid)]
+    grid = Grid.of("Attacks that were run", header, rows)
+    blocks: list[Grid | Picture] = [Picture(draw.attacks(attacks), grid)]
     swaps = measured.candidates(table.realised)
     if "groups" in table.realised:
-        sizes = measured.group_sizes(table.realised, table.params["k"])
-        blocks.append(Picture(draw.group_sizes(sizes), grid_of("Records by size of their group", sizes)))
+        sizes = measured.group_sizes(table.realised, getattr(table.method, "k", 1))
+        blocks.append(Picture(draw.group_sizes(sizes), Grid.of_frame("Records by size of their group", sizes)))
     elif swaps is not None:
-        blocks.append(Picture(draw.candidates(swaps, k), grid_of("Effective k", swaps)))
+        blocks.append(Picture(draw.candidates(swaps, k), Grid.of_frame("Effective k", swaps)))
     lead = (
         "An adversary who knows true values of a person looks for the row that fits best; among rows that fit equally "
         "well one is guessed. Re-identified means: the guess is right. Kept columns were not used."
     )
-    return Section("Risk", lead, [*blocks, grid, _uniqueness(table, comparison)])
+    return Section("Risk", lead, [*blocks, grid, _uniqueness(comparison)])
 
 
-def _uniqueness(table: MaskedTable, comparison: Comparison) -> Grid:
+def _uniqueness(comparison: Comparison) -> Grid:
     masked, kept = list(comparison.changes), comparison.kept
     sets = {"masked": masked}
     if kept:
@@ -217,13 +164,13 @@ def _uniqueness(table: MaskedTable, comparison: Comparison) -> Grid:
     rows = []
     for name, columns in sets.items():
         was, now = (risk.classes(side, columns) for side in (comparison.before, comparison.after))
-        figures = [count(was.classes), share(was.share_unique), count(now.classes), share(now.share_unique)]
-        rows.append(cells([f"{name}: {listed(columns)}", *figures]))
+        figures = [was.classes, share(was.share_unique), now.classes, share(now.share_unique)]
+        rows.append([f"{name}: {listed(columns)}", *figures])
     header = ["attributes", "combinations before", "unique before", "combinations after", "unique after"]
-    return Grid("Records that share all values with no other", header, rows)
+    return Grid.of("Records that share all values with no other", header, rows)
 
 
-def _alone(table: MaskedTable, comparison: Comparison) -> str:
+def _alone(comparison: Comparison) -> str:
     if not comparison.kept:
         return ""
     unique = risk.classes(comparison.after, comparison.kept).share_unique
@@ -231,35 +178,26 @@ def _alone(table: MaskedTable, comparison: Comparison) -> str:
 
 
 def _utility(comparison: Comparison, correlations: pd.DataFrame | None, progress: Progress) -> Section:
+    figures = ("rmse", "total_variation", "variance_before", "variance_after")
     rows = [
-        cells(
-            [
-                str(row["attribute"]),
-                share(row["unchanged"]),
-                count(row["rmse"]),
-                count(row["total_variation"]),
-                count(row.get("variance_before", math.nan)),
-                count(row.get("variance_after", math.nan)),
-                _means(row.get("mean_before"), row.get("mean_after")),
-            ]
-        )
+        [str(row["attribute"]), share(row["unchanged"]), *(row.get(name, math.nan) for name in figures), _means(row)]
         for row in measured.utility(comparison).to_dict("records")
     ]
     header = ["attribute", "unchanged", "distance moved (RMSE)", "total variation", "variance before", "variance after",
               "mean"]  # fmt: skip
-    blocks: list[Block] = [Grid("What masking did to each attribute", header, rows)]
+    blocks: list[Grid | Picture] = [Grid.of("What masking did to each attribute", header, rows)]
     for name, change in comparison.changes.items():
         if change.space.measured:
             shares = measured.histogram(change)
-            grid = grid_of(f"{name}: records by distance", shares[["distance", "share"]])
+            grid = Grid.of_frame(f"{name}: records by distance", shares[["distance", "share"]])
             blocks.append(Picture(draw.histogram(shares, name, change.rmse), grid))
     if correlations is not None:
-        grid = grid_of("Distance correlations", correlations)
+        grid = Grid.of_frame("Distance correlations", correlations)
         blocks.append(Picture(draw.correlations(correlations), grid, wide=True))
     together = measured.associations(comparison, progress)
     if together is not None:
         pairs = together[together["x"].notna()]
-        grid = grid_of("Distortion of joint distributions", pairs[["x", "y", *distortion.MEASURES]])
+        grid = Grid.of_frame("Distortion of joint distributions", pairs[["x", "y", *distortion.MEASURES]])
         wide = len({*pairs["x"], *pairs["y"]}) > 4
         blocks += [
             Picture(distortion.heat_map(together, measure), grid, wide=wide)
@@ -269,7 +207,8 @@ def _utility(comparison: Comparison, correlations: pd.DataFrame | None, progress
     return Section("Utility", lead, blocks)
 
 
-def _means(before: Any, after: Any) -> str:
+def _means(row: Mapping[Any, Any]) -> str:
+    before, after = row.get("mean_before"), row.get("mean_after")
     if not isinstance(before, str):
         return "–"
     return f"{before}, as before" if before == after else f"{before}, now {after}"
@@ -280,8 +219,8 @@ _CATEGORY = ["category", "attribute", "records before", "records after", "moved"
 
 def _changed(comparison: Comparison, k: int | None) -> Section:
     least = measured.least_records(k)
-    rows: list[list[Cell]] = []
-    blocks: list[Block] = []
+    rows: list[list[Any]] = []
+    blocks: list[Grid | Picture] = []
     hidden = []
     for name, change in comparison.changes.items():
         found, few = measured.changed_categories(change, least)
@@ -289,12 +228,12 @@ def _changed(comparison: Comparison, k: int | None) -> Section:
             hidden.append(f"{name} {few['categories']:,} ({percent(few['share'])} of the records)")
         if len(found):
             listing = [
-                cells([row.category, row.attribute, count(row.before), count(row.after),
-                       (draw.moved(row.moved), row.moved), (f"{row.distance:.2f}", row.distance)])
+                [row.category, row.attribute, row.before, row.after, Cell(draw.moved(row.moved), row.moved),
+                 Cell(f"{row.distance:.2f}", row.distance)]
                 for row in measured.rows_of(found.head(_LONGEST))
             ]  # fmt: skip
             rows += listing
-            top = Grid(f"{name}: the {min(len(found), draw.MOST)} most changed", _CATEGORY, listing[: draw.MOST])
+            top = Grid.of(f"{name}: the {min(len(found), draw.MOST)} most changed", _CATEGORY, listing[: draw.MOST])
             blocks.append(Picture(draw.changed(found, name), top))
     lead = (
         f"Categories with at least {least:,} records, those first whose records moved farthest in all. Shares and "
@@ -303,18 +242,19 @@ def _changed(comparison: Comparison, k: int | None) -> Section:
     if hidden:
         lead += f" Not named, because they have fewer records: {'; '.join(hidden)}."
     if rows:
-        blocks.append(Grid("All of them", _CATEGORY, rows, searched=True))
+        blocks.append(Grid.of("All of them", _CATEGORY, rows, searched=True))
     return Section("Most changed categories", lead, blocks)
 
 
-def other_choices(swept: pd.DataFrame) -> Section:
-    """Show what other values of an option would have given."""
+def other_choices(swept: pd.DataFrame | None) -> list[Section]:
+    """Show what other values of an option would have given, if they were tried."""
+    if swept is None:
+        return []
     name = str(swept.columns[0])
-    rates = ("loss",) if "query_error" in swept else ()
-    grid = grid_of(f"Other values of {name}", swept.drop(columns="current"),
-                   ("risk", "low", "high", "bound", "query_error", *rates))  # fmt: skip
+    shares = ["risk", "low", "high", "bound", *(("loss", "query_error") if "query_error" in swept else ())]
+    grid = Grid.of_frame(f"Other values of {name}", swept.drop(columns="current"), shares)
     lead = (
         f"The data were masked again with other values of {name}, all else alike. Further down is safer, further left "
         "is more useful."
     )
-    return Section("Other choices", lead, [Picture(draw.risk_utility(swept), grid, wide=True)])
+    return [Section("Other choices", lead, [Picture(draw.risk_utility(swept), grid, wide=True)])]

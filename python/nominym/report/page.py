@@ -8,27 +8,31 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
+from html import unescape
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from nominym import _core, chart
 from nominym.control import Progress, check_progress
-from nominym.error import Advice, MissingExtraError, ParameterError
+from nominym.error import Advice, ParameterError
 from nominym.files import StrPath, check_new, write_atomic
 from nominym.itemsets import Itemsets, Release
 from nominym.method import Result
 from nominym.report import itemsets, owner, publication
 from nominym.report.content import Edition, Page, Picture
-from nominym.report.subject import ComparedFiles, ComparedSets, ItemsetRelease, MaskedTable, are_sets
+from nominym.report.subject import ItemsetRelease, MaskedTable, are_sets
+from nominym.report.sweep import sweep as mask_again
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+    from nominym.release import FilePair, SetsPair
+
 
 def write(
     path: StrPath,
-    subject: Result | ComparedFiles | Release | ComparedSets,
+    subject: Result | FilePair | Release | SetsPair,
     *,
     edition: Edition = "publication",
     sets: Itemsets | None = None,
@@ -74,7 +78,13 @@ def write(
     progress
         ``True`` for a bar, or a callable of (done, total).
     """
-    target = _check_target(path, overwrite)
+    # Missing extras and a file that is there are refused before any work is done.
+    chart.extra("plotly.graph_objects", "a report")
+    chart.extra("jinja2", "a report")
+    target = Path(path)
+    check_new(target, overwrite)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"no folder {target.parent} to write {target.name} into")
     check_progress(progress)
     if edition not in get_args(Edition):
         raise ParameterError("give 'publication' or 'owner'", parameter="edition", value=edition)
@@ -83,32 +93,21 @@ def write(
         if public and given is not None:
             remedy = Advice("give {}", edition="owner")
             raise ParameterError("what was measured is for the owner", parameter=name, value=given, remedy=remedy)
+    swept = None if sweep is None else mask_again(subject, sweep, sets=sets, labels=labels, progress=progress)
     if are_sets(subject):
-        sets_of = ItemsetRelease.of(subject, sets, labels)
-        page = itemsets.public_page(sets_of, title) if public else itemsets.owners_page(
-            sets_of, title, k, sweep, progress)  # fmt: skip
+        rel = ItemsetRelease.of(subject, sets)
+        page = itemsets.public_page(rel, title) if public else itemsets.owners_page(rel, title, k, swept, progress)
     else:
         table = MaskedTable.of(subject)
-        page = publication.page(table, title) if public else owner.page(table, title, k, sweep, progress)
-    html = _render(page)
-    with write_atomic(target) as file:
-        file.write(html.encode("utf-8"))
-    return target
-
-
-def _check_target(path: StrPath, overwrite: bool) -> Path:
-    """Refuse a file that is there, and missing extras, before any work is done."""
-    chart.objects("a report")
-    _jinja()
-    target = Path(path)
-    check_new(target, overwrite)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"no folder {target.parent} to write {target.name} into")
+        page = publication.page(table, title) if public else owner.page(table, title, k, swept, progress)
+    # Only the owner may read the owner's edition.
+    with write_atomic(target, 0o666 if public else 0o600) as file:
+        file.write(_render(page).encode("utf-8", "backslashreplace"))
     return target
 
 
 def _render(page: Page) -> str:
-    jinja2 = _jinja()
+    jinja2 = chart.extra("jinja2", "a report")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     mark = jinja2.filters.Markup
     pictures = [block for section in page.sections for block in section.blocks if isinstance(block, Picture)]
@@ -125,22 +124,12 @@ def _render(page: Page) -> str:
             policy=_policy(scripts),
             style=mark(_part("page.css")),
             scripts=[mark(script) for script in scripts],
-            number={id(picture): i for i, picture in enumerate(pictures)},
-            key=id,
+            unescape=unescape,
             data=mark(_embedded([_figure(picture.figure) for picture in pictures])),
             made=time.strftime("%Y-%m-%d", today),
             version=_core.__version__,
         )
     )
-
-
-def _jinja() -> Any:
-    try:
-        import jinja2
-        import jinja2.filters
-    except ImportError:
-        raise MissingExtraError("a report needs the extra: pip install nominym[report]") from None
-    return jinja2
 
 
 def _part(name: str) -> str:

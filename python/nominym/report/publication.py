@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from nominym.report import draw, guarantee, measured
-from nominym.report.content import Block, Grid, Page, Picture, Section, Terms, Tile, Verdict, cells, grid_of, share
+from nominym.report.content import Cell, Grid, Page, Picture, Section, Tile, share
 from nominym.report.guarantee import definitions, described, not_covered, sources, statement, subtitle
-from nominym.report.subject import MaskedTable
+from nominym.report.subject import MaskedTable, options
 from nominym.report.words import about, listed, number, percent
 
+_COUNTS = ("categories", "missing")
 _MEASURED = "The measured risk is in the owner's edition of this report."
 
 
@@ -17,19 +19,17 @@ def page(table: MaskedTable, title: str | None) -> Page:
     """Put the page together."""
     said = statement(table)
     records = table.summary.get("records")
-    grouped = "groups" in table.summary
     sections = [_what_was_done(table), *guarantee.section(said, *_group_sizes(table))]
-    if grouped:
-        sections += [_expected_change(table), _other_tools(table)]
     terms = ["Re-identification probability", "Semantic distance"]
-    if grouped:
+    if "groups" in table.summary:
+        sections += [_expected_change(table), _other_tools(table)]
         terms += ["Group", "Expected", "Distance moved (RMSE)"]
     return Page(
         edition="publication",
         seeded=table.seeded,
         title=title or (f"Release of {records:,} records" if records else "Release of a table"),
         subtitle=subtitle(table),
-        verdict=Verdict(said.state, said.headline, [said.sentence, *([] if said.terms else [_MEASURED])]),
+        verdict=said if said.terms else said._replace(paragraphs=[*said.paragraphs, _MEASURED]),
         tiles=_tiles(table),
         sections=[*sections, not_covered(table, table.summary, about), definitions(*terms)],
         sources=sources(table.method, "wu-palmer"),
@@ -37,80 +37,58 @@ def page(table: MaskedTable, title: str | None) -> Page:
 
 
 def _tiles(table: MaskedTable) -> list[Tile]:
-    summary, method = table.summary, table.method
+    summary = table.summary
     made = [Tile(number(summary["records"]), "Records")] if "records" in summary else []
     if "groups" not in summary:
         made += [Tile(number(len(table.masked)), "Masked attributes"), Tile(number(len(table.kept)), "Kept attributes")]
-    if method is not None and method.bound is not None and not table.seeded:
-        made.append(Tile(percent(method.bound), "Bound on re-identification", f"1 in {round(1 / method.bound):,}"))
+    if table.bound is not None and not table.seeded:
+        made.append(Tile(percent(table.bound), "Bound on re-identification", f"1 in {round(1 / table.bound):,}"))
     if "groups" in summary:
         groups = summary["groups"]
-        made.append(Tile(_whole(groups["smallest"]), "Smallest group", f"of {about(groups['count'])} groups"))
+        made.append(Tile(about(groups["smallest"], 0), "Smallest group", f"of {about(groups['count'])} groups"))
         figures = summary["attributes"].values()
         unchanged, moved = (
             math.fsum(each[name] for each in figures) / len(figures) for name in ("expected_unchanged", "expected_rmse")
         )
-        made.append(Tile(percent(1 - unchanged, 2), "Values expected to change", _mean_of(len(figures))))
+        mean_of = "of one masked attribute" if len(figures) == 1 else f"mean of {len(figures)} masked attributes"
+        made.append(Tile(percent(1 - unchanged, 2), "Values expected to change", mean_of))
         made.append(Tile(number(moved, 2), "Expected distance moved", "root mean square; 0 unchanged, 1 unrelated"))
     return made
 
 
-def _mean_of(attributes: int) -> str:
-    return "of one masked attribute" if attributes == 1 else f"mean of {attributes} masked attributes"
-
-
 def _what_was_done(table: MaskedTable) -> Section:
-    figures = table.summary.get("attributes", {})
-    rows = []
+    rows: list[list[Any]] = []
     for name in table.masked:
-        told = figures.get(name, {})
+        told = table.summary.get("attributes", {}).get(name, {})
+        counts = [Cell(about(told[each], 0), told[each]) if each in told else math.nan for each in _COUNTS]
         root = told.get("root")
-        rows.append(
-            cells(
-                [
-                    str(name),
-                    "masked",
-                    (_whole(told.get("categories")), told.get("categories", math.nan)),
-                    (_whole(told.get("missing")), told.get("missing", math.nan)),
-                    "–" if root is None else str(root),
-                ]
-            )
-        )
-    rows += [cells([str(name), "kept", ("–", math.nan), ("–", math.nan), "–"]) for name in table.kept]
-    grid = Grid("Attributes of the release", ["attribute", "masked or kept", "categories", "missing", "root"], rows)
-    blocks: list[Block] = [Terms(table.options)] if table.options else []
-    return Section("What was done", described(table.method).done, [*blocks, grid])
+        rows.append([str(name), "masked", *counts, "–" if root is None else str(root)])
+    rows += [[str(name), "kept", math.nan, math.nan, "–"] for name in table.kept]
+    grid = Grid.of("Attributes of the release", ["attribute", "masked or kept", *_COUNTS, "root"], rows)
+    return Section("What was done", described(table.method).done, [grid], options(table))
 
 
-def _group_sizes(table: MaskedTable) -> list[Block]:
+def _group_sizes(table: MaskedTable) -> list[Picture]:
     if "groups" not in table.summary:
         return []
-    sizes = measured.group_sizes(table.summary, table.params["k"])
+    sizes = measured.group_sizes(table.summary, getattr(table.method, "k", 1))
     sizes["share"] = [float(f"{each:.2g}") for each in sizes["share"]]
-    return [Picture(draw.group_sizes(sizes), grid_of("Records by size of their group", sizes), wide=True)]
+    return [Picture(draw.group_sizes(sizes), Grid.of_frame("Records by size of their group", sizes), wide=True)]
 
 
 def _expected_change(table: MaskedTable) -> Section:
     rows = []
     for name, figures in table.summary["attributes"].items():
-        lost = figures["expected_missing_moved"]
-        rows.append(
-            cells(
-                [
-                    str(name),
-                    share(figures["expected_unchanged"], 2),
-                    (number(figures["expected_rmse"], 2), figures["expected_rmse"]),
-                    "none" if not lost else about(lost),
-                ]
-            )
-        )
+        rmse, lost = figures["expected_rmse"], figures["expected_missing_moved"]
+        unchanged = share(figures["expected_unchanged"], 2)
+        rows.append([str(name), unchanged, Cell(number(rmse, 2), rmse), about(lost) if lost else "none"])
     header = ["attribute", "unchanged", "distance moved (RMSE)", "values that become missing"]
     lead = (
         f"What swapping is expected to do to {listed(list(table.summary['attributes']))}, over all draws that could "
         "have been made, to two digits. What this draw did is not published: exact figures of it would help to undo "
         "it. The counts of every category are exactly as they were."
     )
-    return Section("Expected change", lead, [Grid("Expected change of each masked attribute", header, rows)])
+    return Section("Expected change", lead, [Grid.of("Expected change of each masked attribute", header, rows)])
 
 
 def _other_tools(table: MaskedTable) -> Section:
@@ -124,7 +102,3 @@ def _other_tools(table: MaskedTable) -> Section:
         "given person."
     )
     return Section("Checks with other tools", lead)
-
-
-def _whole(count: int | None) -> str:
-    return "–" if count is None else about(count, 0)

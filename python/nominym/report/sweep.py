@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -17,16 +17,15 @@ from nominym.error import ParameterError, PrivacyWarning
 from nominym.itemsets import Itemsets, Release
 from nominym.method import Method, Result
 from nominym.report import measured
-from nominym.report.subject import ComparedFiles, ComparedSets, ItemsetRelease, MaskedTable, are_sets
+from nominym.report.subject import ItemsetRelease, MaskedTable, are_sets
 from nominym.table import Comparison
 
-_RISK, _LOSS = "share of records re-identified", "root mean square distance"
-_CHANGED = "share of values changed"
-_POSTERIOR, _ERROR = "largest probability of a row", "items flipped, relative to the items of a record"
+if TYPE_CHECKING:
+    from nominym.release import FilePair, SetsPair
 
 
 def sweep(
-    subject: Result | ComparedFiles | Release | ComparedSets,
+    subject: Result | FilePair | Release | SetsPair,
     values: Mapping[str, Iterable[float]],
     *,
     sets: Itemsets | None = None,
@@ -62,14 +61,14 @@ def sweep(
     """
     option, numbers = _asked(values)
     if are_sets(subject):
-        release = ItemsetRelease.of(subject, sets, labels)
+        release = ItemsetRelease.of(subject, sets)
         method = _method(release.release.method, option)
         here = None if release.release.secret is None else _of_release(release.release, release.sets, progress)
 
         def masked_again(other: Any) -> dict[str, Any]:
             return _of_release(other.apply(release.sets, labels), release.sets)
 
-        words = {"risk": _POSTERIOR, "loss": _ERROR}
+        words = ("largest probability of a row", "items flipped, relative to the items of a record")
     else:
         table = MaskedTable.of(subject)
         method = _method(table.method, option)
@@ -83,7 +82,8 @@ def sweep(
             return _of_table(other.apply(before.before, meanings).secret.comparison, other)
 
         distances = any(change.space.measured for change in before.changes.values())
-        words = {"risk": _RISK, "loss": _LOSS if distances else _CHANGED}
+        moved = "root mean square distance" if distances else "share of values changed"
+        words = ("share of records re-identified", moved)
     now = getattr(method, option)
     rows = [] if here is None else [{option: now, **here, "current": True}]
     others = [value for value in numbers if here is None or value != now]
@@ -95,7 +95,7 @@ def sweep(
             rows.append({option: value, **masked_again(replace(method, **{option: value})), "current": False})
         report(len(others))
     found = pd.DataFrame(rows).sort_values(option).reset_index(drop=True)
-    found.attrs |= words
+    found.attrs["risk"], found.attrs["loss"] = words
     return found
 
 
@@ -114,9 +114,8 @@ def _of_release(release: Any, sets: Itemsets, progress: Progress = None) -> dict
 
 def _asked(values: object) -> tuple[str, list[Any]]:
     if not isinstance(values, Mapping) or len(values) != 1:
-        raise ParameterError(
-            "give one option and its values, such as {'k': [2, 5, 10]}", parameter="sweep", value=values
-        )
+        what = "give one option and its values, such as {'k': [2, 5, 10]}"
+        raise ParameterError(what, parameter="sweep", value=values)
     ((name, numbers),) = values.items()
     listed = list(numbers) if isinstance(numbers, Iterable) and not isinstance(numbers, str | bytes) else []
     if not listed or not all(isinstance(value, Real) and not isinstance(value, bool) for value in listed):
@@ -128,12 +127,9 @@ def _method(method: Any, option: str) -> Any:
     """Return the method to mask with again, if the option is a number that it has."""
     if method is None:
         raise ParameterError("the method is not recorded, so nothing can be masked again", parameter="sweep")
-    known = [
-        name
-        for name, declared in method.options().items()
-        if declared.kind in (int, float) and getattr(method, name) is not None
-    ]
+    numbers = [name for name, declared in method.options().items() if declared.kind in (int, float)]
+    known = [name for name in numbers if getattr(method, name) is not None]
     if option not in known:
-        raise ParameterError(f"{option!r} is no number that {method!r} has; there are {', '.join(known) or 'none'}",
-                             parameter="sweep")  # fmt: skip
+        what = f"{option!r} is no number that {method!r} has; there are {', '.join(known) or 'none'}"
+        raise ParameterError(what, parameter="sweep")
     return method

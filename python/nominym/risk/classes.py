@@ -8,7 +8,7 @@ from typing import Any
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
 from nominym.error import DataError, ParameterError
-from nominym.stats import quantiles_of
+from nominym.stats import quantiles
 from nominym.table import as_table, column_names
 
 
@@ -70,4 +70,4 @@ def classes(frame: Any, columns: Any = None, *, progress: Progress = None) -> Cl
         sizes, counts = _core.class_sizes(coded, report)
     unique = int(counts[0]) if sizes[0] == 1 else 0
     number = int(counts.sum())
-    return Classes(n, number, unique, unique / n, int(sizes[0]), n / number, quantiles_of(sizes, counts))
+    return Classes(n, number, unique, unique / n, int(sizes[0]), n / number, quantiles(counts, sizes))

@@ -3,28 +3,66 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from nominym import _core
-from nominym.control import Progress, check_progress, reporter
+from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import ParameterError, UnknownColumnError
 from nominym.meaning import Meaning, Measure, check_meanings
-from nominym.risk.attacked import Attacked, Sample
-from nominym.stats import interval, quantiles_of
+from nominym.stats import interval, quantiles
 from nominym.table import Comparison, Missing, column_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Sample: TypeAlias = Literal["auto"] | int | None
+"""What ``sample=`` takes: "auto", a number of records, or None for all."""
+
+# "auto" attacks all of so many records, and a sample of so many of more.
+_ALL, _SAMPLE = 100_000, 20_000
+
 # Up to so many columns, every combination of them is tried.
 _FEW = 4
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """The options of an attack that do not depend on the data."""
+
+    k: int | None
+    sample: Sample
+    seed: int | None
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        if self.k is not None and not (is_whole(self.k) and self.k >= 1):
+            raise ParameterError("give a whole number, 1 or more, or None", parameter="k", value=self.k)
+        sample = self.sample
+        named = sample == "auto" if isinstance(sample, str) else sample is None
+        if not named and not (is_whole(sample) and int(sample) >= 1):  # type: ignore[arg-type]
+            what = "give 'auto', a number of records, or None for all of them"
+            raise ParameterError(what, parameter="sample", value=sample)
+        check_seed(self.seed)
+
+    @property
+    def bound(self) -> float | None:
+        """The largest share that k allows."""
+        return None if self.k is None else 1 / operator.index(self.k)
+
+    def rows(self, n: int) -> NDArray[np.uint32] | None:
+        """Draw who is attacked, ascending; None for everybody."""
+        if self.sample is None:
+            return None
+        automatic = n if n <= _ALL else _SAMPLE
+        size = automatic if isinstance(self.sample, str) else operator.index(self.sample)
+        return None if size >= n else _core.draw_sample(n, size, self.seed)
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,7 +166,12 @@ def linkage(
     semantic distances, Martínez, Sánchez and Valls (2012), Evaluation of the disclosure risk of masking methods dealing
     with textual attributes, International Journal of Innovative Computing, Information and Control 8.
     """
-    comparison = _compared(before, after, meanings, known, measure, roots, truth, missing, progress)
+    given = check_meanings(meanings)
+    chosen = {name: given[name] for name in _known(known, given)}
+    tops = {name: root for name, root in (roots or {}).items() if name in chosen or name not in given}
+    comparison = Comparison.of(
+        before, after, chosen, measure=measure, roots=tops, truth=truth, missing=missing, progress=progress
+    )
     return link(comparison, k=k, sample=sample, seed=seed, progress=progress)
 
 
@@ -139,12 +182,9 @@ def linkages(
     *,
     k: int | None = None,
     sample: Sample = "auto",
-    truth: Any = None,
-    measure: str | Measure = "wu-palmer",
-    roots: Mapping[Any, object] | None = None,
-    missing: Missing = "keep",
     seed: int | None = None,
     progress: Progress = None,
+    **options: Any,
 ) -> pd.DataFrame:
     """Attack a release with every column known alone, and with all of them; with up to four, in every combination.
 
@@ -158,12 +198,9 @@ def linkages(
     1            (procedure,)       500    0.2   True
     2  (diagnosis, procedure)       500    0.2   True
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each attack, with the fields of ``Linkage``, which see. One sample serves all attacks that need one.
+    Options are those of ``linkage``. Each row has the fields of a ``Linkage``; one sample serves all attacks.
     """
-    comparison = _compared(before, after, meanings, None, measure, roots, truth, missing, progress)
+    comparison = Comparison.of(before, after, check_meanings(meanings), progress=progress, **options)
     return links(comparison, k=k, sample=sample, seed=seed, progress=progress)
 
 
@@ -178,7 +215,8 @@ def link(
 ) -> Linkage:
     """Attack a release whose columns are coded already: ``linkage`` explains it."""
     names = _known(known, comparison.changes)
-    return _Attack(comparison, Attacked(k, sample, seed), progress).by(names)
+    who = Attacked(k, sample, seed)
+    return _attack(comparison, names, who, who.rows(len(comparison)), progress)
 
 
 def links(
@@ -190,67 +228,39 @@ def links(
     progress: Progress = None,
 ) -> pd.DataFrame:
     """Attack a release whose columns are coded already: ``linkages`` explains it."""
-    attack, names = _Attack(comparison, Attacked(k, sample, seed), progress), list(comparison.changes)
+    names, who = list(comparison.changes), Attacked(k, sample, seed)
+    rows = who.rows(len(comparison))
     sizes = range(1, len(names) + 1) if len(names) <= _FEW else (1, len(names))
-    found = [attack.by(chosen).to_dict() for size in sizes for chosen in combinations(names, size)]
+    combined = [chosen for size in sizes for chosen in combinations(names, size)]
+    found = [_attack(comparison, chosen, who, rows, progress).to_dict() for chosen in combined]
     return pd.DataFrame({name: pd.Series([row[name] for row in found]) for name in found[0]})
 
 
-class _Attack:
-    """An attack on one release; its sample serves all sets of known columns."""
-
-    def __init__(self, comparison: Comparison, attacked: Attacked, progress: Progress) -> None:
-        check_progress(progress)
-        self._comparison, self._attacked, self._progress = comparison, attacked, progress
-
-    @cached_property
-    def _sample(self) -> NDArray[np.uint32] | None:
-        return self._attacked.rows(len(self._comparison))
-
-    def by(self, names: Sequence[Any]) -> Linkage:
-        """Attack with some columns known."""
-        records = len(self._comparison)
+def _attack(
+    comparison: Comparison, names: Sequence[Any], who: Attacked, rows: NDArray[np.uint32] | None, progress: Progress
+) -> Linkage:
+    """Attack with some columns known; ``rows`` are the sample."""
+    if len(names) == 1 and who.sample == "auto":
         # With one column the search is over its categories, which costs next to nothing.
-        everybody = len(names) == 1 and self._attacked.sample == "auto"
-        rows = None if everybody else self._sample
-        own = np.arange(records, dtype=np.uint32) if rows is None else rows
-        before, after, distances = zip(*(self._comparison.changes[name].united for name in names), strict=True)
-        targets = [codes if rows is None else codes[rows] for codes in before]
-        with reporter(self._progress, "record linkage") as report:
-            ties, people, hits = _core.link_records(targets, list(after), list(distances), own, report)
-        attacked = len(own)
-        share = math.fsum(hits / ties) / attacked
-        squares = math.fsum(hits / ties.astype(np.float64) ** 2) / attacked
-        bound = self._attacked.bound
-        return Linkage(
-            known=tuple(names),
-            records=records,
-            attacked=attacked,
-            share=share,
-            interval=None if rows is None else interval(share, squares, attacked, records),
-            bound=bound,
-            holds=None if bound is None else interval(share, squares, attacked)[0] <= bound,
-            ties=quantiles_of(ties, people),
-        )
-
-
-def _compared(
-    before: Any,
-    after: Any,
-    meanings: Mapping[Any, Meaning],
-    known: Any,
-    measure: str | Measure,
-    roots: Mapping[Any, object] | None,
-    truth: Any,
-    missing: Missing,
-    progress: Progress,
-) -> Comparison:
-    """Code both tables; any fault in them is an error before anybody is looked for."""
-    given = check_meanings(meanings)
-    chosen = {name: given[name] for name in _known(known, given)}
-    tops = {name: root for name, root in (roots or {}).items() if name in chosen or name not in given}
-    return Comparison.of(
-        before, after, chosen, measure=measure, roots=tops, truth=truth, missing=missing, progress=progress
+        rows = None
+    records = len(comparison)
+    own = np.arange(records, dtype=np.uint32) if rows is None else rows
+    before, after, distances = zip(*(comparison.changes[name].united for name in names), strict=True)
+    targets = [codes if rows is None else codes[rows] for codes in before]
+    with reporter(progress, "record linkage") as report:
+        ties, people, hits = _core.link_records(targets, list(after), list(distances), own, report)
+    attacked = len(own)
+    share = math.fsum(hits / ties) / attacked
+    squares = math.fsum(hits / ties.astype(np.float64) ** 2) / attacked
+    return Linkage(
+        known=tuple(names),
+        records=records,
+        attacked=attacked,
+        share=share,
+        interval=None if rows is None else interval(share, squares, attacked, records),
+        bound=who.bound,
+        holds=None if who.bound is None else interval(share, squares, attacked)[0] <= who.bound,
+        ties=quantiles(people, ties),
     )
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nominym.control import Progress, check_progress
+from nominym.control import Progress
 from nominym.error import DataError, ParameterError
 from nominym.itemsets import Itemsets, Release
-from nominym.risk.attacked import Attacked, Sample
-from nominym.stats import interval, quantiles_of
+from nominym.risk.linkage import Attacked, Sample
+from nominym.stats import interval, quantiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,7 +101,6 @@ def worlds(
     Xue, Karras, Raïssi, Vaidya and Tan (2012), Anonymizing set-valued data by nonreciprocal recoding, KDD.
     """
     attacked_by = Attacked(k, sample, seed)
-    check_progress(progress)
     if not isinstance(rel, Release):
         raise ParameterError(f"rel: a Release, as recode gives it, is needed, not {type(rel).__name__}")
     if not isinstance(sets, Itemsets):
@@ -128,7 +127,7 @@ def worlds(
         records=all_of,
         attacked=attacked,
         smallest=int(values[0]),
-        quantiles=quantiles_of(values, times.astype(np.uint64)),
+        quantiles=quantiles(times.astype(np.uint64), values),
         posterior={"mean": mean, "largest": float(posteriors.max())},
         interval=interval(mean, squares, attacked, all_of) if sampled else None,
         bound=attacked_by.bound,

@@ -7,7 +7,7 @@ All take columns of any library or plain sequences; records with a missing value
 refused (``missing="error"``).
 """
 
-from nominym.stats.figures import interval, quantiles, quantiles_of
+from nominym.stats.figures import interval, quantiles
 from nominym.stats.marginality import (
     marginality,
     marginality_covariance,
@@ -45,7 +45,6 @@ __all__ = [
     "marginality_mean",
     "marginality_variance",
     "quantiles",
-    "quantiles_of",
     "rmse",
     "semantic_mean",
     "semantic_variance",

@@ -16,26 +16,20 @@ _Z = 1.959964
 """Standard normal quantile that leaves 2.5 % above."""
 
 
-def quantiles(histogram: NDArray[np.uint64]) -> dict[str, int]:
-    """Return quantiles of the numbers whose frequencies are listed.
+def quantiles(counts: NDArray[np.uint64], values: NDArray[Any] | None = None) -> dict[str, int]:
+    """Return quantiles of values that occur so often; the values ascend, by default 0, 1, 2, …
 
     >>> quantiles(np.array([1, 0, 3], dtype=np.uint64))["median"]
     2
+    >>> quantiles(np.array([1, 3], dtype=np.uint64), np.array([1, 20]))["median"]
+    20
     """
-    sums = np.cumsum(histogram)
+    sums = np.cumsum(counts)
     if not len(sums) or not sums[-1]:
         return {}
     total = int(sums[-1])
-    return {name: int(np.searchsorted(sums, max(math.ceil(q * total), 1))) for name, q in _QUANTILES.items()}
-
-
-def quantiles_of(values: NDArray[Any], counts: NDArray[np.uint64]) -> dict[str, int]:
-    """Return quantiles of values that occur so often; the values ascend.
-
-    >>> quantiles_of(np.array([1, 20]), np.array([1, 3], dtype=np.uint64))["median"]
-    20
-    """
-    return {name: int(values[place]) for name, place in quantiles(counts).items()}
+    places = {name: int(np.searchsorted(sums, max(math.ceil(q * total), 1))) for name, q in _QUANTILES.items()}
+    return places if values is None else {name: int(values[place]) for name, place in places.items()}
 
 
 def interval(mean: float, squares: float, size: int, population: int | None = None) -> tuple[float, float]:

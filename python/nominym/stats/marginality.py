@@ -19,7 +19,7 @@ from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import DataError, MissingValueError, ParameterError, TaxonomyError
 from nominym.meaning import ConceptSpace, Order, Taxonomy
-from nominym.table import MISSING, Column, Missing, Table, code, complete
+from nominym.table import MISSING, Column, Missing, Table, code, column_names, complete
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,25 +48,14 @@ class _Mapped:
     def __init__(self, column: Column, tax: Taxonomy, tree: Tree) -> None:
         self.column = column
         self.space = ConceptSpace(_as_tree(tax, tree), [column], "wu-palmer", None)
-        self._core = _core.Marginality(self.space.taxonomy.graph, _counted(self.space, column))
-        self.of_category = self._core.of[self.space.places[0]]
+        self.places = self.space.places[0]
+        self.core = _core.Marginality(self.space.taxonomy.graph, _counted(self.space, column))
+        self.of_category = self.core.of[self.places]
 
     @property
     def variance(self) -> float:
         """Mean marginality of the records (definition 2)."""
         return math.fsum(self.column.counts * self.of_category) / int(self.column.counts.sum())
-
-    def covariance(self, other: _Mapped) -> float:
-        """Mean over the records of the geometric mean of two marginalities (definition 3)."""
-        sizes = len(self.of_category), len(other.of_category)
-        x, y, count = _core.joint(self.column.codes, other.column.codes, sizes)
-        return math.fsum(count * np.sqrt(self.of_category[x] * other.of_category[y])) / int(count.sum())
-
-    def distances(self, first: NDArray[np.intp], second: NDArray[np.intp], progress: Progress) -> NDArray[np.float64]:
-        """Weighted path lengths between the values of pairs of records."""
-        place = self.space.places[0]
-        with reporter(progress, "distances") as report:
-            return self._core.distances(place[self.column.codes[first]], place[self.column.codes[second]], report)
 
 
 def _counted(space: ConceptSpace, column: Column) -> NDArray[np.uint64]:
@@ -100,10 +89,9 @@ def marginality_mean(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: 
     ('coma', 5.0)
     """
     mapped = _Mapped(code(values, missing=missing), tax, tree)
-    places = mapped.space.places[0]
     # Places are in the order of ids.
-    least = min(range(len(places)), key=lambda i: (mapped.of_category[i], places[i]))
-    return mapped.space.name(int(places[least])), float(mapped.of_category[least])
+    least, place = min(zip(mapped.of_category, mapped.places, strict=True))
+    return mapped.space.name(int(place)), float(least)
 
 
 def marginality_variance(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "keep") -> float:
@@ -125,9 +113,8 @@ def marginality_covariance(
     >>> marginality_covariance(["flu", "coma"], ["coma", "flu"], tax, tax)
     2.0
     """
-    columns = complete({name: code(values, name, missing) for name, values in (("x", x), ("y", y))})
-    first, second = (_Mapped(column, tax, tree) for column, tax in zip(columns, (tax_x, tax_y), strict=True))
-    return first.covariance(second)
+    matrix = marginality_covariance_matrix({"x": x, "y": y}, {"x": tax_x, "y": tax_y}, tree=tree, missing=missing)
+    return float(matrix.to_numpy()[0, 1])
 
 
 def marginality_covariance_matrix(
@@ -145,7 +132,11 @@ def marginality_covariance_matrix(
     mapped = [_Mapped(column, tax, tree) for column, tax in zip(columns, taxonomies.values(), strict=True)]
     cells = np.diag([column.variance for column in mapped])
     for i, j in combinations(range(len(mapped)), 2):
-        cells[i, j] = cells[j, i] = mapped[i].covariance(mapped[j])
+        first, second = mapped[i], mapped[j]
+        sizes = len(first.of_category), len(second.of_category)
+        x, y, count = _core.joint(first.column.codes, second.column.codes, sizes)
+        roots = np.sqrt(first.of_category[x] * second.of_category[y])
+        cells[i, j] = cells[j, i] = math.fsum(count * roots) / int(count.sum())
     return pd.DataFrame(cells, index=list(taxonomies), columns=list(taxonomies))
 
 
@@ -166,13 +157,8 @@ def var_h(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "
     base, n, sums = _core.digits(hierarchy.graph, _counted(space, column))
     if n < 2:
         return Fraction(0)
-    return sum(
-        (
-            Fraction(base ** (2 * position) * (n * squares - total * total), n * (n - 1))
-            for position, (total, squares) in enumerate(sums)
-        ),
-        start=Fraction(0),
-    )
+    digits = (base ** (2 * place) * (n * squares - total * total) for place, (total, squares) in enumerate(sums))
+    return Fraction(sum(digits), n * (n - 1))
 
 
 def sse_distance(
@@ -199,14 +185,12 @@ def sse_distance(
     table = Table(frame)
     if isinstance(columns, str):
         raise ParameterError(f"columns: a list of names is needed, not the one text {columns!r}")
-    names = list(dict.fromkeys(columns)) if columns is not None else table.names
+    names = table.names if columns is None else column_names(list(dict.fromkeys(columns)), table.names)
     for name in taxonomies:
         if name not in names:
             raise ParameterError(f"taxonomies names {name!r}, which is not among the columns {names}")
     if not names:
         raise DataError("no column to measure")
-    for name in names:
-        table.values(name)
     records = len(table)
     pairs = [_rows(rows, records, which) for rows, which in ((first, "first"), (second, "second"))]
     if len(pairs[0]) != len(pairs[1]):
@@ -217,7 +201,9 @@ def sse_distance(
             column = table.column(name)
             column.check_missing("error")
             mapped = _Mapped(column, taxonomies[name], tree)
-            within, overall = mapped.distances(pairs[0], pairs[1], progress), mapped.variance
+            places = [mapped.places[column.codes[rows]] for rows in pairs]
+            with reporter(progress, "distances") as report:
+                within, overall = mapped.core.distances(places[0], places[1], report), mapped.variance
         else:
             numbers = _numbers(table.column(name), name)
             within = (numbers[pairs[0]] - numbers[pairs[1]]) ** 2 / 2

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import combinations, combinations_with_replacement
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -22,17 +22,31 @@ from nominym.table import MISSING, Attribute, Change, Missing, Table, code, comp
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
 
-def semantic_mean(
-    values: Any,
-    tax: Meaning,
-    *,
-    measure: str | Measure = "wu-palmer",
-    root: object = None,
-    missing: Missing = "keep",
-    progress: Progress = None,
-) -> str:
+class Common(TypedDict, total=False):
+    """What all statistics take by keyword."""
+
+    measure: str | Measure
+    missing: Missing
+    progress: Progress
+
+
+class Options(Common, total=False):
+    """The same for one column, and its root for depths: by default the least common subsumer of its values."""
+
+    root: object
+
+
+class PairOptions(Common, total=False):
+    """The same for two columns."""
+
+    root_x: object
+    root_y: object
+
+
+def semantic_mean(values: Any, tax: Meaning, **options: Unpack[Options]) -> str:
     """Find the concept, of all below the values' least common subsumer, nearest to all values (4.18); ties by id.
 
     >>> from nominym import Taxonomy
@@ -40,19 +54,11 @@ def semantic_mean(
     >>> semantic_mean(["flu", "coma", "deep coma", "coma"], tax)
     'coma'
     """
-    attribute = single(values, tax, measure, root, missing, progress)
+    attribute = single(values, tax, **options)
     return attribute.space.name(attribute.mean)
 
 
-def semantic_variance(
-    values: Any,
-    tax: Meaning,
-    *,
-    measure: str | Measure = "wu-palmer",
-    root: object = None,
-    missing: Missing = "keep",
-    progress: Progress = None,
-) -> float:
+def semantic_variance(values: Any, tax: Meaning, **options: Unpack[Options]) -> float:
     """Average the squared distances to the semantic mean (4.19).
 
     >>> from nominym import Taxonomy
@@ -60,21 +66,10 @@ def semantic_variance(
     >>> round(semantic_variance(["flu", "coma", "deep coma", "coma"], tax), 4)
     0.0725
     """
-    return single(values, tax, measure, root, missing, progress).variance
+    return single(values, tax, **options).variance
 
 
-def distance_covariance(
-    x: Any,
-    y: Any,
-    tax_x: Meaning,
-    tax_y: Meaning,
-    *,
-    measure: str | Measure = "wu-palmer",
-    root_x: object = None,
-    root_y: object = None,
-    missing: Missing = "keep",
-    progress: Progress = None,
-) -> float:
+def distance_covariance(x: Any, y: Any, tax_x: Meaning, tax_y: Meaning, **options: Unpack[PairOptions]) -> float:
     """Measure how the distances within two columns go together (4.23): ``sdCov``, never negative.
 
     A negative sum, which distances that are not Euclidean can give, counts as 0.
@@ -84,19 +79,10 @@ def distance_covariance(
     >>> distance_covariance(["flu", "coma"], ["coma", "flu"], tax, tax)
     0.25
     """
-    first, second = _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, measure, missing, progress)
-    return covariance(first, second, progress)
+    return float(covariances(_pair(x, y, tax_x, tax_y, **options), options.get("progress"))[0, 1])
 
 
-def distance_variance(
-    x: Any,
-    tax: Meaning,
-    *,
-    measure: str | Measure = "wu-palmer",
-    root: object = None,
-    missing: Missing = "keep",
-    progress: Progress = None,
-) -> float:
+def distance_variance(x: Any, tax: Meaning, **options: Unpack[Options]) -> float:
     """Measure the distance covariance of a column with itself (4.25): ``sdVar``.
 
     >>> from nominym import Taxonomy
@@ -104,22 +90,10 @@ def distance_variance(
     >>> distance_variance(["flu", "coma"], tax)
     0.25
     """
-    attribute = single(x, tax, measure, root, missing, progress)
-    return covariance(attribute, attribute, progress)
+    return float(covariances([single(x, tax, **options)], options.get("progress"))[0, 0])
 
 
-def distance_correlation(
-    x: Any,
-    y: Any,
-    tax_x: Meaning,
-    tax_y: Meaning,
-    *,
-    measure: str | Measure = "wu-palmer",
-    root_x: object = None,
-    root_y: object = None,
-    missing: Missing = "keep",
-    progress: Progress = None,
-) -> float:
+def distance_correlation(x: Any, y: Any, tax_x: Meaning, tax_y: Meaning, **options: Unpack[PairOptions]) -> float:
     """Measure the association of two columns (4.24): ``sdCor``, 0 where a variance is 0.
 
     Only records with both values are used, for the variances too.
@@ -129,18 +103,12 @@ def distance_correlation(
     >>> round(distance_correlation(["flu", "coma", "flu"], ["coma", "flu", "coma"], tax, tax), 6)
     1.0
     """
-    first, second = _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, measure, missing, progress)
-    return correlation(first, second, progress)
+    first, second = _pair(x, y, tax_x, tax_y, **options)
+    return correlation(first, second, options.get("progress"))
 
 
 def covariance_matrix(
-    frame: Any,
-    meanings: Mapping[Any, Meaning],
-    *,
-    measure: str | Measure = "wu-palmer",
-    roots: Mapping[Any, object] | None = None,
-    missing: Missing = "keep",
-    progress: Progress = None,
+    frame: Any, meanings: Mapping[Any, Meaning], *, roots: Mapping[Any, object] | None = None, **options: Unpack[Common]
 ) -> pd.DataFrame:
     """Collect ``sdVar`` (diagonal) and ``sdCov`` of several columns; only records with all values are used.
 
@@ -153,15 +121,21 @@ def covariance_matrix(
     """
     table, given = Table(frame), check_meanings(meanings)
     values = {name: (table.values(name), meaning, (roots or {}).get(name)) for name, meaning in given.items()}
-    cells = covariances(_attributes(values, measure, missing, progress), progress)
+    cells = covariances(_attributes(values, **options), options.get("progress"))
     return pd.DataFrame(cells, index=list(given), columns=list(given))
+
+
+def _pair(
+    x: Any, y: Any, tax_x: Meaning, tax_y: Meaning, root_x: Any = None, root_y: Any = None, **options: Unpack[Common]
+) -> list[Attribute]:
+    return _attributes({"x": (x, tax_x, root_x), "y": (y, tax_y, root_y)}, **options)
 
 
 def _attributes(
     given: Mapping[Any, tuple[Any, Meaning, object]],
-    measure: str | Measure,
-    missing: Missing,
-    progress: Progress,
+    measure: str | Measure = "wu-palmer",
+    missing: Missing = "keep",
+    progress: Progress = None,
 ) -> list[Attribute]:
     """Code columns, and keep the records in which none is missing."""
     columns = {
@@ -174,14 +148,11 @@ def _attributes(
 
 def correlation(x: Attribute, y: Attribute, progress: Progress = None) -> float:
     """Measure ``sdCor`` of two attributes; records with both values count. Not a number where there is none."""
-    pairs = _core.joint(x.column.codes, y.column.codes, (x.size, y.size))
-    if not len(pairs[2]):
+    if not ((x.column.codes != MISSING) & (y.column.codes != MISSING)).any():
         return math.nan
-    spread = math.prod(
-        _root(_diagonal(np.bincount(codes, pairs[2], side.size)), side, side, progress)
-        for codes, side in ((pairs[0], x), (pairs[1], y))
-    )
-    return _root(pairs, x, y, progress) / math.sqrt(spread) if spread > 0 else 0.0
+    cells = covariances([x, y], progress)
+    spread = cells[0, 0] * cells[1, 1]
+    return float(cells[0, 1] / math.sqrt(spread)) if spread > 0 else 0.0
 
 
 def correlation_changes(changes: Mapping[Any, Change], progress: Progress = None) -> pd.DataFrame:
@@ -201,34 +172,22 @@ def covariances(attributes: Sequence[Attribute], progress: Progress = None) -> N
     if not rows.any():
         raise DataError("no record has a value in all of the columns, so they have no covariance; mask them apart")
     kept = codes if rows.all() else [column[rows] for column in codes]
-    counts = [np.bincount(column, minlength=side.size) for column, side in zip(kept, attributes, strict=True)]
-    cells = np.diag([_root(_diagonal(n), side, side, progress) for n, side in zip(counts, attributes, strict=True)])
-    for i, j in combinations(range(len(codes)), 2):
-        pairs = _core.joint(kept[i], kept[j], (attributes[i].size, attributes[j].size))
-        cells[i, j] = cells[j, i] = _root(pairs, attributes[i], attributes[j], progress)
+    cells = np.empty((len(codes), len(codes)))
+    for i, j in combinations_with_replacement(range(len(codes)), 2):
+        x, y = attributes[i], attributes[j]
+        pairs = _diagonal(kept[i], x.size) if i == j else _core.joint(kept[i], kept[j], (x.size, y.size))
+        with reporter(progress, "distance covariance") as report:
+            squared = _core.covariance_squared(*pairs, x.distances, y.distances, report)
+        cells[i, j] = cells[j, i] = math.sqrt(max(squared, 0.0))
     return cells
 
 
-_Pairs: TypeAlias = "tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]"
-
-
-def covariance(x: Attribute, y: Attribute, progress: Progress = None) -> float:
-    """Measure ``sdCov`` of two attributes without missing values."""
-    if x is y:
-        return _root(_diagonal(x.column.counts), x, x, progress)
-    return _root(_core.joint(x.column.codes, y.column.codes, (x.size, y.size)), x, y, progress)
-
-
-def _diagonal(counts: NDArray[Any]) -> _Pairs:
-    """Pairs of every category with itself."""
-    every = np.arange(len(counts), dtype=np.uint32)
-    return every, every, counts.astype(np.uint64)
-
-
-def _root(pairs: _Pairs, x: Attribute, y: Attribute, progress: Progress) -> float:
-    with reporter(progress, "distance covariance") as report:
-        squared = _core.covariance_squared(*pairs, x.distances, y.distances, report)
-    return math.sqrt(max(squared, 0.0))
+def _diagonal(
+    codes: NDArray[np.uint32], size: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]:
+    """Pair every category with itself."""
+    every = np.arange(size, dtype=np.uint32)
+    return every, every, np.bincount(codes, minlength=size).astype(np.uint64)
 
 
 def rmse(

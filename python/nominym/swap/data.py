@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -13,10 +12,9 @@ import numpy as np
 from nominym import _core
 from nominym.control import Progress, check_progress, check_seed, reporter, require
 from nominym.error import Advice, DataError, ParameterError
-from nominym.meaning import Equality, Meaning
-from nominym.method import Method, Result, Secret, made_with, option, source_of
-from nominym.table import MISSING, Attribute, Change, Column, Comparison, Missing, Table, attributes, column_names
-from nominym.values import is_sequence, to_list
+from nominym.meaning import Equality, Meaning, is_sequence, to_list
+from nominym.method import Method, Result, described, finish, option, source_of
+from nominym.table import MISSING, Attribute, Change, Column, Missing, Table, attributes, column_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -158,16 +156,12 @@ class DataSwap(Method):
         seed: int | None,
     ) -> Result:
         changes = {name: Change(old, old.with_codes(after[name])) for name, old in before.items()}
-        masked = table.replaced({name: change.after.column for name, change in changes.items()}, moved=True)
-        public = {name: {"categories": old.size, "missing": old.column.missing} for name, old in before.items()}
+        public = described(changes)
         summary = {"records": len(table), "wanted": wanted, "attributes": public, "notes": [*notes, _NO_GUARANTEE]}
 
         def measure() -> dict[str, Any]:
             return {
-                **summary,
-                **{
-                    figure: sum(step[figure] for step in steps) for figure in ("pairs", "true", "false", "compensating")
-                },
+                **{name: sum(step[name] for step in steps) for name in ("pairs", "true", "false", "compensating")},
                 "infeasible": max(step["infeasible"] for step in steps),
                 "achieved_rate": min(step["achieved_rate"] for step in steps),
                 "attributes": {
@@ -177,11 +171,7 @@ class DataSwap(Method):
                 "notes": [*notes, *_seen(steps, wanted, self.true_swaps)],
             }
 
-        params = {"columns": list(before), **self.params(), **made_with(seed)}
-        owners = Secret(
-            measure, Comparison(table, masked, changes), None if seed is None else operator.index(seed), pairs=pairs
-        )
-        return Result(masked.data, self, params, summary, owners)
+        return finish(self, table, changes, summary, measure, seed, moved=True, pairs=pairs)
 
 
 def data_swap(

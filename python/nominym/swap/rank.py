@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -12,11 +11,11 @@ import numpy as np
 
 from nominym import _core, groups
 from nominym.control import Progress, check_progress, check_seed, reporter
-from nominym.error import Advice, DataError, ParameterError, PrivacyWarning
+from nominym.error import Advice, DataError, ParameterError, PrivacyWarning, as_argument
 from nominym.meaning import Meaning, Measure, Order, as_measure, shortest
-from nominym.method import Method, Result, Secret, made_with, option, source_of
+from nominym.method import Method, Result, described, finish, option, source_of
 from nominym.stats import correlation_changes, quantiles
-from nominym.table import MISSING, Attribute, Change, Comparison, Missing, Table, attributes
+from nominym.table import MISSING, Attribute, Change, Missing, Table, attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,6 +79,7 @@ class RankSwap(Method):
         elif self.guarantee == "published" and self.method is None:
             object.__setattr__(self, "method", "records")
         self.check_options()
+        self.check_roots()
         object.__setattr__(self, "measure", shortest(self.measure))
         if self.k is not None and self.p is not None:
             raise ParameterError(
@@ -124,60 +124,48 @@ class RankSwap(Method):
             _require_orders(before)
         reach = self._reach(len(table))
         if self.strict:
-            notes += _warn_of_order(before)
+            if not table.shuffled:
+                _warn_of_order(before)
             partition = groups.form(list(before.values()), reach, longer=self.anneal, seed=seed, progress=progress)
             return self._permute(table, before, partition, notes, seed, progress)
         with reporter(progress, "rank swapping") as report:
             swapped = _swap(list(before.values()), str(self.method), reach, seed, report)
-        return self._result(table, before, swapped, None, notes, seed, progress)
+        return self._result(table, before, swapped, {}, [*notes, _NO_GUARANTEE], seed)
 
     def _permute(
         self,
         table: Table,
         before: Mapping[Any, Attribute],
         partition: groups.Partition,
-        notes: Sequence[str],
+        notes: list[str],
         seed: int | None,
         progress: Progress,
     ) -> Result:
         """Give values to other records of the same group, and say what that does on average."""
-        listed = list(before.values())
-        after = partition.permuted(listed, joint=self.draw == "joint", seed=seed, progress=progress)
+        after = partition.permuted(list(before.values()), joint=self.draw == "joint", seed=seed, progress=progress)
         sizes = np.bincount(partition.sizes, partition.sizes).astype(np.uint64)
-        return self._result(table, before, _Swapped(after, [sizes] * len(after)), partition, notes, seed, progress)
+        expected = {name: partition.expected(old, progress) for name, old in before.items()}
+        kept = {name: table.column(name) for name in table.names if name not in before}
+        sizing = partition.summary({name: old.column for name, old in before.items()}, kept)
+        still = [str(name) for name, figures in expected.items() if figures["expected_unchanged"] == 1.0]
+        notes = [*notes, *([f"{', '.join(still)}: no value changes"] if still else [])]
+        said = {"groups": sizing, "bound": 1 / sizing["smallest"]}
+        swapped = _Swapped(after, [sizes] * len(after), expected, partition.group_of)
+        return self._result(table, before, swapped, said, notes, seed)
 
     def _result(
         self,
         table: Table,
         before: Mapping[Any, Attribute],
         swapped: _Swapped,
-        partition: groups.Partition | None,
-        notes: Sequence[str],
+        said: dict[str, Any],
+        notes: list[str],
         seed: int | None,
-        progress: Progress,
     ) -> Result:
-        after = {
-            name: attribute.with_codes(codes)
-            for (name, attribute), codes in zip(before.items(), swapped.codes, strict=True)
-        }
-        masked = table.replaced({name: new.column for name, new in after.items()}, moved=self.strict)
-        changes = {name: Change(old, after[name]) for name, old in before.items()}
-        public: dict[str, Any] = {
-            name: {"categories": old.size, "missing": old.column.missing, "root": old.root}
-            for name, old in before.items()
-        }
-        summary: dict[str, Any] = {"records": len(table), "attributes": public}
-        if partition is not None:
-            for name, old in before.items():
-                public[name] |= partition.expected(old, progress)
-            kept = {name: table.column(name) for name in table.names if name not in before}
-            summary["groups"] = partition.summary({name: old.column for name, old in before.items()}, kept)
-            summary["bound"] = 1 / summary["groups"]["smallest"]
-            still = [str(name) for name, figures in public.items() if figures["expected_unchanged"] == 1.0]
-            notes = [*notes, *([f"{', '.join(still)}: no value changes"] if still else [])]
-        else:
-            notes = [*notes, _NO_GUARANTEE]
-        summary["notes"] = list(notes)
+        after = zip(before.items(), swapped.codes, strict=True)
+        changes = {name: Change(old, old.with_codes(codes)) for (name, old), codes in after}
+        public = {name: {**each, **swapped.expected.get(name, {})} for name, each in described(changes).items()}
+        summary = {"records": len(table), "attributes": public, **said, "notes": notes}
 
         def measure() -> dict[str, Any]:
             reach = self._reach(len(table))
@@ -185,30 +173,16 @@ class RankSwap(Method):
                 name: {**public[name], **_realised(changes[name], candidates, reach)}
                 for name, candidates in zip(before, swapped.candidates, strict=True)
             }
-            seen = [*summary["notes"], *_seen(realised, self.method, reach)]
-            correlated = {"correlations": correlation_changes(changes, progress)} if self.correlations else {}
-            return {**summary, "attributes": realised, "notes": seen, **correlated}
+            correlated = {"correlations": correlation_changes(changes)} if self.correlations else {}
+            return {"attributes": realised, "notes": [*notes, *_seen(realised, self.method, reach)], **correlated}
 
-        params = {
-            "columns": list(before),
-            **self.params(),
-            "roots": {name: attribute.root for name, attribute in before.items()},
-            **made_with(seed),
-        }
-        owners = Secret(
-            measure,
-            Comparison(table, masked, changes),
-            None if seed is None else operator.index(seed),
-            None if partition is None else partition.group_of,
-        )
-        return Result(masked.data, self, params, summary, owners)
+        return finish(self, table, changes, summary, measure, seed, moved=self.strict, groups=swapped.groups)
 
     def _reach(self, records: int) -> int:
         """Return the number of candidates wanted, for a table of so many records."""
         if self.strict and self.k is not None and records < self.k:
-            raise DataError(
-                f"{records:,} records cannot make a group of k={self.k:,}; give a smaller k or more records"
-            )
+            group = as_argument("k", self.k)
+            raise DataError(f"{records:,} records cannot make a group of {group}; give a smaller k or more records")
         if self.p is not None:
             return max(1, int(records * self.p / 100))
         # More candidates than records are not to be had.
@@ -301,10 +275,12 @@ _NO_GUARANTEE = "as published: no guarantee is given; the measured risk of this 
 
 
 class _Swapped(NamedTuple):
-    """Codes after swapping, and how many swaps had so many candidates, column by column."""
+    """Codes after swapping and numbers of candidates, column by column; expectations and groups where there are any."""
 
     codes: list[NDArray[np.uint32]]
     candidates: list[NDArray[np.uint64]]
+    expected: Mapping[Any, dict[str, float]] = {}
+    groups: NDArray[np.uint32] | None = None
 
 
 def _swap(
@@ -394,8 +370,8 @@ def _seen(realised: Mapping[Any, dict[str, Any]], method: str | None, k: int) ->
 _CHANCE = 30
 
 
-def _warn_of_order(columns: Mapping[Any, Attribute]) -> list[str]:
-    """Warn of rows that are sorted by a masked column, in whatever order: there, the place of a row tells its value."""
+def _warn_of_order(columns: Mapping[Any, Attribute]) -> None:
+    """Warn the owner, and nobody else, of rows that are sorted by a masked column: there, the place tells the value."""
     found = []
     for name, attribute in columns.items():
         codes = attribute.column.codes
@@ -408,10 +384,9 @@ def _warn_of_order(columns: Mapping[Any, Attribute]) -> list[str]:
         if together or (distinct > 2 and bool((steps >= 0).all() or (steps <= 0).all())):
             found.append(str(name))
     if not found:
-        return []
+        return
     message = (
         f"the rows are in order of {', '.join(found)}, and stay so: an adversary who knows that can tell a row by its "
         "place; shuffle the rows of the table first"
     )
     warnings.warn(message, PrivacyWarning, stacklevel=4)
-    return [message]

@@ -4,20 +4,8 @@
 joins a column and its meaning, and sets two tables of the same records side by side.
 """
 
-from nominym.table.attribute import (
-    Attribute,
-    Change,
-    Comparison,
-    as_table,
-    attributes,
-    check_roots,
-    check_truth,
-    of_columns,
-    placed,
-    single,
-    united_by_text,
-)
-from nominym.table.coding import MISSING, Column, Missing, check_policy, code, complete
+from nominym.table.attribute import Attribute, Change, Comparison, as_table, attributes, check_roots, of_columns, single
+from nominym.table.coding import MISSING, Column, Missing, check_policy, code, complete, placed
 from nominym.table.frame import Table, column_names
 
 __all__ = [
@@ -32,12 +20,10 @@ __all__ = [
     "attributes",
     "check_policy",
     "check_roots",
-    "check_truth",
     "code",
     "column_names",
     "complete",
     "of_columns",
     "placed",
     "single",
-    "united_by_text",
 ]

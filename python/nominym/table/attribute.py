@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from nominym import _core
 from nominym.control import Progress, check_progress
@@ -17,9 +18,6 @@ from nominym.error import DataError, ParameterError, no_column
 from nominym.meaning import Meaning, Measure, Space, as_measure, check_meanings
 from nominym.table.coding import MISSING, Column, Missing, check_policy, code
 from nominym.table.frame import Table
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,6 +30,10 @@ class Attribute:
     space: Space
     places: NDArray[np.uint32]
     progress: Progress = None
+
+    def forget_progress(self) -> None:
+        """Stop reporting to whoever watched the call that made the attribute."""
+        object.__setattr__(self, "progress", None)
 
     @property
     def root(self) -> str | None:
@@ -55,14 +57,7 @@ class Attribute:
         A missing value is equal to others of its kind and as far from every value as the two farthest values are from
         each other: it says nothing about which values are near.
         """
-        codes = np.minimum(self.column.codes, np.uint32(self.size)) if self.column.missing else self.column.codes
-        return codes, *padded(self.distances, self.column.missing > 0)
-
-    def between(self, x: NDArray[np.uint32], y: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """Measure pairs of categories."""
-        if "distances" in self.__dict__:
-            return self.distances[x, y]
-        return self.space.pairs(self.places[x], self.places[y])
+        return self.column.dense()[0], *padded(self.distances, self.column.missing > 0)
 
     @cached_property
     def mean(self) -> int:
@@ -109,11 +104,8 @@ def attributes(
     roots = check_roots(roots, given)
     found = {}
     for name, meaning in given.items():
-        column = table.column(name)
-        column.check_missing(missing)
-        order = meaning.arrangement(column)
-        if order is not None:
-            column = table.arrange(name, order)
+        table.column(name).check_missing(missing)
+        column = table.arrange(name, meaning.arrangement(table.column(name)))
         space = meaning.space([column], how, roots.get(name))
         found[name] = Attribute(name, column, meaning, space, space.places[0], progress)
     return found
@@ -159,26 +151,10 @@ def of_columns(
     found = []
     for column, meaning, root in zip(columns, meanings, roots or [None] * len(columns), strict=True):
         check_meanings({column.name or "values": meaning})
-        order = meaning.arrangement(column)
-        numbered = column if order is None else column.arranged(order)
+        numbered = column.arranged(meaning.arrangement(column))
         space = meaning.space([numbered], measure, root)
         found.append(Attribute(column.name, numbered, meaning, space, space.places[0], progress))
     return found
-
-
-def placed(codes: NDArray[np.uint32], size: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Number the places that occur: the places, and the code of each record among them.
-
-    >>> placed(np.array([7, 3, MISSING, 7], dtype=np.uint32), 9)[0].tolist()
-    [3, 7]
-    """
-    known = codes != MISSING
-    present = np.flatnonzero(np.bincount(codes[known], minlength=size)).astype(np.uint32)
-    number = np.full(size, MISSING, dtype=np.uint32)
-    number[present] = np.arange(len(present), dtype=np.uint32)
-    numbered = np.full(len(codes), MISSING, dtype=np.uint32)
-    numbered[known] = number[codes[known]]
-    return present, numbered
 
 
 class Change:
@@ -213,10 +189,9 @@ class Change:
 
     @cached_property
     def _joint(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]:
-        x, y, count = _core.joint(
-            self.before.column.codes, self.after.column.codes, (self.before.size, self.after.size)
-        )
-        return self.before.places[x], self.after.places[y], count
+        old, new = self.before, self.after
+        x, y, count = _core.joint(old.column.codes, new.column.codes, (old.size, new.size))
+        return old.places[x], new.places[y], count
 
     @property
     def old(self) -> NDArray[np.uint32]:
@@ -265,12 +240,10 @@ class Change:
         After the rows of the records come those that belong to none of them.
         """
         columns = [self.before.column, self.after.column, *([] if self.unowned is None else [self.unowned])]
-        sides = self.before, self.after
-        kinds, numbers = np.unique(np.concatenate([side.places for side in sides]), return_inverse=True)
+        kinds, numbers = np.unique(np.concatenate([self.before.places, self.after.places]), return_inverse=True)
         parts = np.split(numbers.reshape(-1).astype(np.uint32), [self.before.size])
-        last = np.uint32(len(kinds))
         codes = [
-            np.append(part, last)[np.minimum(column.codes, np.uint32(len(part)))]
+            np.append(part, np.uint32(len(kinds))).take(column.codes, mode="clip")
             for column, part in zip(columns, (*parts, parts[1]), strict=False)
         ]
         gaps = any(column.missing for column in columns)
@@ -309,17 +282,16 @@ class Comparison:
         check_policy(missing)
         given = check_meanings(meanings) if meanings else {}
         how, tops = as_measure(measure), check_roots(roots, given)
-        tables = as_table(before), as_table(after)
-        for when, table in zip(("before", "after"), tables, strict=True):
+        old, new = as_table(before), as_table(after)
+        for when, table in {"before": old, "after": new}.items():
             for name in given:
                 if name not in table.names:
                     raise no_column(name, table.names, when)
             if not len(table):
                 raise DataError(f"the table {when} has no records")
-        old, new = tables
         if truth is None:
             _refuse_other_order(old.data, new.data)
-        rows = check_truth(truth, len(old), len(new))
+        rows = _rows_of(truth, len(old), len(new))
         sides = {"before": old, "after": new if rows is None else new.taken(rows)}
         if rows is not None and len(rows) < len(new):
             sides["unowned"] = new.taken(np.setdiff1d(np.arange(len(new), dtype=np.uint32), rows))
@@ -347,7 +319,15 @@ class Comparison:
 
     def coded(self, name: Any) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
         """Return a column before and after over the same categories, those with the same text, and their number."""
-        return united_by_text(self.before.column(name), self.after.column(name))
+        columns = self.before.column(name), self.after.column(name)
+        if columns[0].categories is columns[1].categories:
+            return columns[0].codes, columns[1].codes, len(columns[0].categories)
+        place: dict[str, int] = {}
+        codes = []
+        for column in columns:
+            numbers = [place.setdefault(str(value), len(place)) for value in column.categories]
+            codes.append(np.array([*numbers, MISSING], dtype=np.uint32).take(column.codes, mode="clip"))
+        return codes[0], codes[1], len(place)
 
 
 def as_table(data: Any) -> Table:
@@ -355,23 +335,7 @@ def as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else Table(getattr(data, "data", data) if hasattr(data, "secret") else data)
 
 
-def united_by_text(before: Column, after: Column) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
-    """Code two columns with the same categories: those of the first, then what the second has besides."""
-    if before.categories is after.categories:
-        return before.codes, after.codes, len(before.categories)
-    place: dict[str, int] = {}
-    maps = []
-    for column in (before, after):
-        numbers = [place.setdefault(str(value), len(place)) for value in column.categories]
-        maps.append(np.array([*numbers, MISSING], dtype=np.uint32))
-    codes = [
-        of_code[np.minimum(column.codes, np.uint32(len(column.categories)))]
-        for of_code, column in zip(maps, (before, after), strict=True)
-    ]
-    return codes[0], codes[1], len(place)
-
-
-def check_truth(truth: Any, records: int, rows: int) -> NDArray[np.uint32] | None:
+def _rows_of(truth: Any, records: int, rows: int) -> NDArray[np.uint32] | None:
     """Check the row of each record; without any, tables have to have the same number of rows."""
     if truth is None:
         if records != rows:
@@ -407,9 +371,7 @@ def _refuse_other_order(before: Any, after: Any) -> None:
     if not (isinstance(before, pd.DataFrame) and isinstance(after, pd.DataFrame)) or len(before) != len(after):
         return
     first, second = before.index, after.index
-    if first.equals(second) or not (first.is_unique and second.is_unique):
-        return
-    if bool(first.isin(second).all()):
+    if not first.equals(second) and first.is_unique and second.is_unique and first.isin(second).all():
         raise DataError(
             "the tables have the same index in another order; rows are compared by position, so sort one like the "
             "other, or give truth=after.index.get_indexer(before.index)"

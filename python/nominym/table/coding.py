@@ -8,21 +8,18 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_hashable
 
 from nominym._core import counts as count_codes
 from nominym.error import Advice, DataError, MissingValueError, NominymError, ParameterError
-from nominym.meaning import Kind
-from nominym.values import is_missing, is_polars, is_sequence, to_list
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from nominym.meaning import Kind, is_missing, is_polars, is_sequence, to_list
 
 MISSING = np.uint32(2**32 - 1)
 """The code of a missing value."""
@@ -90,22 +87,21 @@ class Column:
     def dense(self) -> tuple[NDArray[np.uint32], int]:
         """Return codes in which a missing value is one category more, and the number of categories."""
         d = len(self.categories)
-        return np.minimum(self.codes, np.uint32(d)), d + bool(self.missing)
+        return np.minimum(self.codes, np.uint32(d)) if self.missing else self.codes, d + bool(self.missing)
 
     def first_rows(self) -> NDArray[np.int64]:
         """Return for each category a record that has it."""
         rows = np.zeros(len(self.categories) + 1, dtype=np.int64)
-        rows[np.minimum(self.codes, np.uint32(len(self.categories)))[::-1]] = np.arange(len(self.codes))[::-1]
+        rows[self.dense()[0][::-1]] = np.arange(len(self.codes))[::-1]
         return rows[:-1]
 
     def check_missing(self, missing: Missing) -> None:
         """Refuse missing values, if the caller wants that."""
         if missing == "error" and self.missing:
             first = int(np.flatnonzero(self.codes == MISSING)[0])
-            what = f"{self.missing:,} of {len(self):,} values are missing, the first in row {first}"
+            where = "values: " if self.name is None else ""
+            what = f"{where}{self.missing:,} of {len(self):,} values are missing, the first in row {first}"
             remedy = Advice("fill or drop them, or give {} to leave them as they are", missing="keep")
-            if self.name is None:
-                raise MissingValueError(f"values: {what}", remedy=remedy)
             raise MissingValueError(what, column=self.name, remedy=remedy)
 
 
@@ -149,6 +145,16 @@ def complete(columns: Mapping[Any, Column]) -> list[Column]:
     if not rows.any():
         raise DataError(f"no record has a value in all of {', '.join(map(repr, columns))}")
     return [column.with_codes(column.codes[rows]).occurring() for column in found]
+
+
+def placed(codes: NDArray[np.uint32], size: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Number the places that occur: the places, and the code of each record among them.
+
+    >>> placed(np.array([7, 3, MISSING, 7], dtype=np.uint32), 9)[0].tolist()
+    [3, 7]
+    """
+    column = Column(codes, tuple(range(size))).occurring()
+    return np.array(column.categories, dtype=np.uint32), column.codes
 
 
 def check_lengths(lengths: Mapping[Any, int]) -> None:
@@ -267,15 +273,24 @@ def _repeats(values: NDArray[np.object_]) -> bool:
 
 _NESTED = (tuple, frozenset, pa.Array, pa.ChunkedArray, pa.Scalar)
 _GAPS = {type(None), type(pd.NA), type(pd.NaT)}
+_KINDS: dict[Callable[[pa.DataType], bool], Kind] = {
+    pa.types.is_floating: "number",
+    pa.types.is_decimal: "number",
+    pa.types.is_integer: "whole",
+    pa.types.is_boolean: "truth",
+    pa.types.is_temporal: "time",
+    pa.types.is_string: "text",
+    pa.types.is_large_string: "text",
+}
 _FAITHFUL = {int, float, bool, bytes, date, np.int64, np.int32, np.float64, np.bool_}
 
 
 def _encode_arrow(array: Any) -> _Encoded | None:
     kind = array.type
     if isinstance(kind, pa.BaseExtensionType):
-        stored = _encode(_each(array, lambda part: part.storage, kind.storage_type))
-        listed = kind.wrap_array(pa.array(stored[1], kind.storage_type))
-        return stored[0], python_values(listed), stored[2]
+        parts = [part.storage for part in getattr(array, "chunks", [array])]
+        codes, stored, holds = _encode(pa.chunked_array(parts, kind.storage_type))
+        return codes, python_values(kind.wrap_array(pa.array(stored, kind.storage_type))), holds
     if pa.types.is_dictionary(kind):
         return _encode_dictionaries(getattr(array, "chunks", [array]), kind.value_type)
     array = plain(array)
@@ -291,7 +306,8 @@ def _encode_arrow(array: Any) -> _Encoded | None:
         # Only now, as codes: the texts together may be longer than one Arrow array can be.
         array = array.unify_dictionaries().combine_chunks()
     categories = python_values(array.dictionary)
-    return _indices(array), categories, "whole" if categories and type(categories[0]) is int else _kind(kind)
+    holds = next((name for is_such, name in _KINDS.items() if is_such(kind)), "mixed")
+    return _indices(array), categories, "whole" if categories and type(categories[0]) is int else holds
 
 
 def _encode_dictionaries(parts: Sequence[Any], kind: Any) -> _Encoded:
@@ -312,13 +328,6 @@ def _indices(array: Any) -> NDArray[np.uint32]:
     return array.indices.cast(pa.uint32()).fill_null(int(MISSING)).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
-def _each(array: Any, change: Callable[[Any], Any], kind: Any) -> Any:
-    """Change an Arrow array, or the chunks of one."""
-    if isinstance(array, pa.ChunkedArray):
-        return pa.chunked_array([change(chunk) for chunk in array.chunks], kind)
-    return change(array)
-
-
 def plain(array: Any) -> Any:
     """Return an Arrow array in a layout that all of Arrow's functions know: no views, no runs."""
     kind = array.type
@@ -335,17 +344,6 @@ def python_values(array: Any) -> list[Any]:
         return list(array.to_pylist())
     except (OverflowError, ValueError):
         return list(array.view(f"int{array.type.bit_width}").to_pylist())
-
-
-def _kind(kind: Any) -> Kind:
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return "number"
-    if pa.types.is_integer(kind):
-        return "whole"
-    if pa.types.is_boolean(kind):
-        return "truth"
-    return "time" if pa.types.is_temporal(kind) else "text" if pa.types.is_string(kind) or (
-        pa.types.is_large_string(kind)) else "mixed"  # fmt: skip
 
 
 def _encode_objects(values: list[Any]) -> _Encoded:

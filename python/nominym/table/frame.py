@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from functools import reduce
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 from pandas.api.types import is_hashable
 
 from nominym.error import DataError, ParameterError, no_column
+from nominym.meaning import is_frame, is_lazy, is_polars, is_sequence
 from nominym.table.coding import MISSING, Column, check_lengths, code, or_data_error, plain, python_values, type_of
-from nominym.values import is_frame, is_lazy, is_polars, is_sequence
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Table:
@@ -45,15 +45,19 @@ class Table:
             name, times = Counter(self.names).most_common(1)[0]
             raise DataError(f"column name {name!r} stands {times} times; rename the columns")
         if isinstance(data, Mapping):
-            _check_mapping(data)
+            for name, values in data.items():
+                if not is_sequence(values) or not hasattr(values, "__getitem__") or getattr(values, "ndim", 1) == 0:
+                    raise DataError(f"a list of values is needed, not {type(values).__name__}", column=name)
+            check_lengths({name: len(values) for name, values in data.items()})
         self._coded: dict[Any, Column] = {}
-        self._kept_from: Table | None = None
+        self._code: Callable[[Any], Column] = lambda name: code(self.values(name), str(name))
+        self._length = len(next(iter(data.values()), ())) if isinstance(data, Mapping) else len(data)
+        self.shuffled = False
+        """Whether the rows are in a random order that nobody knows."""
 
     def __len__(self) -> int:
         """Count the records."""
-        if isinstance(self.data, Mapping):
-            return len(self.data[self.names[0]]) if self.names else 0
-        return len(self.data)
+        return self._length
 
     def values(self, name: Any) -> Any:
         """Return a column in its own library's form."""
@@ -64,9 +68,7 @@ class Table:
     def column(self, name: Any) -> Column:
         """Return a column as numbers."""
         if name not in self._coded:
-            values = self.values(name)
-            # What a method kept has the codes that it had before.
-            self._coded[name] = code(values, str(name)) if self._kept_from is None else self._kept_from.column(name)
+            self._coded[name] = self._code(name)
         return self._coded[name]
 
     def arrange(self, name: Any, order: Sequence[int]) -> Column:
@@ -91,29 +93,15 @@ class Table:
                 new[name] = tidy
         after = Table(_with_columns(self.data, self._place, new))
         after._coded = dict(changes)
-        after._kept_from = self
+        after._code = self.column  # what a method kept has the codes that it had before
         return after
 
     def taken(self, rows: NDArray[np.uint32]) -> Table:
         """Return the codes of all columns with the rows in another order; for comparing only, nothing is copied."""
-        return _Reordered(self, rows)
-
-
-class _Reordered(Table):
-    """A table whose coded columns are those of another, row by row in another order."""
-
-    def __init__(self, table: Table, rows: NDArray[np.uint32]) -> None:
-        self.data, self.names, self._place, self._coded = table.data, table.names, table._place, {}
-        self._table, self._rows = table, rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def column(self, name: Any) -> Column:
-        if name not in self._coded:
-            column = self._table.column(name)
-            self._coded[name] = column.with_codes(column.codes[self._rows])
-        return self._coded[name]
+        other = copy(self)
+        other._coded, other._length = {}, len(rows)
+        other._code = lambda name: self.column(name).with_codes(self.column(name).codes[rows])
+        return other
 
 
 def _as_table(data: Any) -> Any:
@@ -134,27 +122,26 @@ def _as_table(data: Any) -> Any:
         raise DataError(f"the Arrow stream of this {type(data).__name__} cannot be read ({reason})") from reason
 
 
-def _check_mapping(data: Mapping[Any, Any]) -> None:
-    for name, values in data.items():
-        if not is_sequence(values) or not hasattr(values, "__getitem__") or getattr(values, "ndim", 1) == 0:
-            raise DataError(f"a list of values is needed, not {type(values).__name__}", column=name)
-    check_lengths({name: len(values) for name, values in data.items()})
-
-
 def _with_columns(data: Any, place: Mapping[Any, int], new: Mapping[Any, Any]) -> Any:
     if isinstance(data, pd.DataFrame):
         data = data.copy(deep=False)
         for name, values in new.items():
             data.isetitem(place[name], values)
         if isinstance(data.index, pd.MultiIndex):
-            data.index = data.index.remove_unused_levels()
-        elif isinstance(data.index, pd.CategoricalIndex):
+            used = data.index.remove_unused_levels()
+            data.index = used.set_levels([tidied(each, each.name) for each in used.levels], verify_integrity=False)
+        else:
             data.index = tidied(data.index, data.index.name)
+        data.attrs = {}
         return data
     if isinstance(data, pa.Table):
-        for name, values in new.items():
-            data = data.set_column(place[name], data.schema.field(place[name]).with_type(values.type), values)
-        return data
+        fields = []
+        for field in data.schema:
+            said = {key: what for key, what in (field.metadata or {}).items() if key.startswith(b"ARROW:extension:")}
+            kind = new[field.name].type if field.name in new else field.type
+            fields.append(pa.field(field.name, kind, field.nullable, said))
+        schema = pa.schema(fields, {b"pandas": notes} if (notes := (data.schema.metadata or {}).get(b"pandas")) else {})
+        return pa.table([new.get(name, data[name]) for name in place], schema=schema)
     if isinstance(data, Mapping):
         return {name: new.get(name, data[name]) for name in place}
     return data.with_columns(list(new.values()))
@@ -190,9 +177,10 @@ def written(old: Any, before: Column, after: Column, moved: bool) -> Any:
 
 
 def tidied(values: Any, name: Any) -> Any:
-    """Return a column whose dictionary has only values that occur: in their order if they have one, else by name.
+    """Return a column that holds no value that no record has, in a dictionary or where a larger column was cut.
 
-    The same object comes back where that is so already, and where there is no dictionary. The type ``Enum`` of polars
+    Dictionaries list values in their order if they have one, else by name. The same object comes back where there is
+    nothing to do. The type ``Enum`` of polars
     lists its values itself and is made anew, nested ones too; a ``Categorical`` of polars lists none.
     """
     with or_data_error(name, f"its type {type_of(values)} cannot be freed of values that no record has"):
@@ -200,14 +188,10 @@ def tidied(values: Any, name: Any) -> Any:
 
 
 def _is_same(before: Column, after: Column) -> bool:
-    if after.missing and not before.missing:
+    old, new = before.categories, after.categories
+    if (after.missing and not before.missing) or len(old) != len(new):
         return False
-    return before.categories is after.categories or (
-        len(before.categories) == len(after.categories)
-        and all(
-            x is y or (type(x) is type(y) and x == y) for x, y in zip(before.categories, after.categories, strict=True)
-        )
-    )
+    return old is new or all(x is y or (type(x) is type(y) and x == y) for x, y in zip(old, new, strict=True))
 
 
 # ---- values that other records had
@@ -217,42 +201,46 @@ def _steps(before: Column, after: Column, moved: bool) -> list[NDArray[Any]]:
     """Return the rows to take, one step after the other, so that each record gets a cell that has its new value.
 
     First one cell of each value, then from these: nearly all steps are in a small part of memory. Missing values that
-    stay keep their marker; those that moved are all written alike.
+    stay keep their marker; those that moved are all written alike, as row −1.
     """
-    first = before.first_rows()
-    if not before.missing:
-        return [first, after.codes]
-    gap = int(np.argmax(before.codes == MISSING))
-    places = np.minimum(after.codes, np.uint32(len(first)))
-    if moved:
-        return [np.append(first, gap), places]
-    rows = np.append(first, gap)[places]
-    missing = np.flatnonzero(after.codes == MISSING)
-    rows[missing] = missing
-    return [rows]
+    cells, places = before.first_rows(), after.dense()[0]
+    if not after.missing:
+        return [cells, places]
+    cells = np.append(cells, -1)
+    return [cells, places] if moved else [np.where(after.codes == MISSING, np.arange(len(after)), cells[places])]
 
 
-def _taken(old: Any, *steps: NDArray[Any]) -> Any:
+def _taken(old: Any, first: NDArray[Any], *steps: NDArray[Any]) -> Any:
+    """Take rows, then rows of these; row −1 is missing. What comes back shares no memory with the old column."""
+    gaps = bool((first < 0).any())
     if isinstance(getattr(old, "dtype", None), pd.ArrowDtype):
-        return _in_pandas(_taken(pa.array(old), *steps), old)
+        return _in_pandas(_taken(pa.array(old), first, *steps), old)
     if isinstance(old, pd.Series):
-        return pd.Series(_taken(old.array, *steps), index=old.index, name=old.name, dtype=old.dtype)
+        return pd.Series(_taken(old.array, first, *steps), index=old.index, name=old.name, dtype=old.dtype)
+    if isinstance(old, pd.Index):
+        return pd.Index(_taken(old.array, first, *steps), name=old.name, dtype=old.dtype)
+    if isinstance(old, pd.arrays.NumpyExtensionArray):
+        return type(old)(_taken(old.to_numpy(), first, *steps))
     if isinstance(old, pa.Array | pa.ChunkedArray):
-        taken = plain(old)
-        for rows in steps:
-            taken = taken.take(pa.array(rows))
+        taken = plain(old).take(pa.array(first, mask=first < 0))
+        taken = reduce(lambda values, rows: values.take(pa.array(rows)), steps, taken)
         if pa.types.is_run_end_encoded(old.type):
             return pc.run_end_encode(taken, run_end_type=old.type.run_end_type)
         return taken if taken.type == old.type else taken.cast(old.type)
     if is_polars(old, "Series") and str(old.dtype) == "Object":
-        return type(old)(old.name, _taken(old.to_list(), *steps), dtype=old.dtype)
-    if is_polars(old, "Series") or hasattr(old, "take"):
-        for rows in steps:
-            old = old.gather(rows) if is_polars(old, "Series") else old.take(rows)
-        return old
-    values = old
-    for rows in steps:
-        values = list(map(values.__getitem__, rows.tolist()))
+        return type(old)(old.name, _taken(old.to_list(), first, *steps), dtype=old.dtype)
+    if is_polars(old, "Series"):
+        taken = old.gather(type(old)(pa.array(first, mask=first < 0)))
+        return reduce(lambda values, rows: values.gather(rows), steps, _tidied(taken))
+    if isinstance(old, pd.api.extensions.ExtensionArray):
+        return reduce(lambda values, rows: values.take(rows), steps, old.take(first, allow_fill=gaps))
+    if isinstance(old, np.ndarray):
+        if gaps:
+            masked = isinstance(old, np.ma.MaskedArray)
+            gap = np.ma.array([0], old.dtype, mask=True) if masked else np.array([None], dtype=old.dtype)
+            old = np.ma.append(old, gap) if masked else np.append(old, gap)
+        return reduce(lambda values, rows: values.take(rows), (first, *steps), old)
+    values = reduce(lambda values, rows: [values[row] for row in rows.tolist()], (first, *steps), [*old, None])
     return tuple(values) if isinstance(old, tuple) else values
 
 
@@ -271,18 +259,25 @@ def _in_pandas(values: Any, old: Any) -> Any:
 def _tidied(values: Any) -> Any:
     kind = getattr(values, "dtype", None)
     if isinstance(kind, pd.CategoricalDtype):
-        held = values.array if isinstance(values, pd.Series) else values
-        tidy = _tidied_categorical(held)
-        return values if tidy is held else _in_pandas(tidy, values)
+        held: Any = values.array if isinstance(values, pd.Series) else values
+        found = _listed(held.codes, held.categories, held.ordered)
+        if found is None:
+            return values
+        listed = pd.CategoricalDtype(kind.categories.take(found[0]), kind.ordered)
+        return _in_pandas(pd.Categorical.from_codes(found[1], dtype=listed), values)
     if isinstance(kind, pd.ArrowDtype):
         array = pa.array(values)
         tidy = _tidied_arrow(array)
         return values if tidy is array else _in_pandas(tidy, values)
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return _tidied_arrow(values)
+    if getattr(kind, "storage", None) == "pyarrow":
+        return values.take(np.arange(len(values)))
     if is_polars(values, "Series") and "Enum" in str(kind):
-        narrow = _with_enums(kind, values, _occurring)
-        return values if narrow == kind else values.cast(_with_enums(kind, values, _as_text)).cast(narrow)
+        narrow = _with_enums(kind, values)
+        return values if narrow == kind else values.cast(_with_enums(kind, values, as_text=True)).cast(narrow)
+    if is_polars(values, "Series") and str(kind) in ("String", "Binary"):
+        return type(values)(values.name, values.to_arrow())  # a frame that was sorted or cut still holds all the texts
     return values
 
 
@@ -302,27 +297,27 @@ def _listed(places: NDArray[Any], values: Any, ordered: bool) -> tuple[list[int]
     return used, number[places]
 
 
-def _tidied_categorical(values: Any) -> Any:
-    found = _listed(values.codes, values.categories, values.ordered)
-    if found is None:
-        return values
-    used, places = found
-    return pd.Categorical.from_codes(places, dtype=pd.CategoricalDtype(values.categories.take(used), values.ordered))
-
-
 def _tidied_arrow(array: Any) -> Any:
     kind = array.type
     stored = getattr(kind, "storage_type", kind)
-    if "dictionary<" not in str(stored):
-        return array
     if isinstance(array, pa.ChunkedArray):
         old = array.chunks
         new = [_tidied_arrow(chunk) for chunk in old]
         return array if all(x is y for x, y in zip(old, new, strict=True)) else pa.chunked_array(new, kind)
+    if "dictionary<" not in str(stored):
+        if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+            return plain(array).cast(kind)
+        # What is cut out of a larger column still holds all of it, unless it is copied.
+        return pa.concat_arrays([array, array[:0]]) if array.nbytes < array.get_total_buffer_size() else array
     if stored is not kind:
         return kind.wrap_array(_tidied_arrow(array.storage))
     if pa.types.is_dictionary(kind):
-        return _tidied_dictionary(array)
+        values = array.dictionary
+        places = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        used, places = _listed(places, values, kind.ordered) or (None, places)
+        tidy = _tidied_arrow(values if used is None else _taken(values, np.array(used, dtype=np.int64)))
+        indices = pa.array(places, mask=places < 0).cast(kind.index_type)
+        return pa.DictionaryArray.from_arrays(indices, tidy, ordered=kind.ordered)
     if pa.types.is_struct(kind):
         children = [_tidied_arrow(child) for child in array.flatten()]
         return pa.StructArray.from_arrays(children, fields=list(kind), mask=array.is_null())
@@ -334,43 +329,20 @@ def _tidied_arrow(array: Any) -> Any:
     return pa.Array.from_buffers(kind, len(whole), buffers, whole.null_count, children=children)
 
 
-def _tidied_dictionary(array: Any) -> Any:
-    kind, values = array.type, array.dictionary
-    places = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    found = _listed(places, values, kind.ordered)
-    if found is not None:
-        used, places = found
-    tidy = _tidied_arrow(values if found is None else _taken(values, np.array(used, dtype=np.int64)))
-    if tidy is values:
-        return array
-    indices = pa.array(places, mask=places < 0).cast(kind.index_type)
-    return pa.DictionaryArray.from_arrays(indices, tidy, ordered=kind.ordered)
-
-
-def _with_enums(kind: Any, values: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """Change the Enum types in a type of polars."""
+def _with_enums(kind: Any, values: Any, as_text: bool = False) -> Any:
+    """Narrow the Enum types in a type of polars to the values that occur, or make texts of them."""
     import polars as pl
 
     if isinstance(kind, pl.Enum):
-        return change(kind, values)
+        present = set(values.unique())
+        return pl.String if as_text else pl.Enum([value for value in kind.categories if value in present])
     if isinstance(kind, pl.List):
-        return pl.List(_with_enums(kind.inner, values.explode(), change))
+        return pl.List(_with_enums(kind.inner, values.explode(), as_text))
     if isinstance(kind, pl.Array):
-        return pl.Array(_with_enums(kind.inner, values.explode(), change), kind.size)
+        return pl.Array(_with_enums(kind.inner, values.explode(), as_text), kind.size)
     if isinstance(kind, pl.Struct):
-        return pl.Struct({f.name: _with_enums(f.dtype, values.struct.field(f.name), change) for f in kind.fields})
+        return pl.Struct({f.name: _with_enums(f.dtype, values.struct.field(f.name), as_text) for f in kind.fields})
     return kind
-
-
-def _occurring(kind: Any, values: Any) -> Any:
-    present = set(values.unique().to_list())
-    return type(kind)([value for value in kind.categories if value in present])
-
-
-def _as_text(kind: Any, values: Any) -> Any:
-    import polars as pl
-
-    return pl.String
 
 
 # ---- new values
@@ -380,31 +352,27 @@ def _like(old: Any, column: Column, moved: bool) -> Any:
     """Make a column of new values like another."""
     if isinstance(old, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
         return _like_pandas(old, column, moved)
-    if isinstance(old, pa.ChunkedArray):
-        return pa.chunked_array([_like_arrow(old.type, column)])
-    if isinstance(old, pa.Array):
-        return _like_arrow(old.type, column)
+    if isinstance(old, pa.Array | pa.ChunkedArray):
+        made = _like_arrow(old.type, column)
+        return made if isinstance(old, pa.Array) else pa.chunked_array([made])
     if is_polars(old, "Series"):
         return _like_polars(old, column)
+    if not isinstance(old, np.ndarray):
+        made = _like(np.array([*old, None], dtype=object)[:-1], column, moved).tolist()
+        return tuple(made) if isinstance(old, tuple) else made
     kinds = _objects(column)
-    if isinstance(old, np.ndarray):
-        # Texts of a fixed width get the room that the longest needs.
-        widest = np.result_type(old.dtype, kinds.astype(old.dtype.kind)) if old.dtype.kind in "US" else old.dtype
-        values = old.astype(widest)
-    else:
-        values = np.array([*old, None], dtype=object)[:-1]
-    _fill(values, kinds, column, moved)
-    if isinstance(old, np.ndarray):
-        return values
-    return tuple(values.tolist()) if isinstance(old, tuple) else values.tolist()
+    # Texts of a fixed width get the room that the longest needs.
+    widest = np.result_type(old.dtype, kinds.astype(old.dtype.kind)) if old.dtype.kind in "US" else old.dtype
+    return _filled(old.astype(widest), kinds, column, moved)
 
 
-def _fill(values: Any, kinds: Any, column: Column, moved: bool) -> None:
+def _filled(values: Any, kinds: Any, column: Column, moved: bool) -> Any:
     """Write a coded column over the old values; missing ones too, all alike, if they have moved."""
     known = column.codes != MISSING
     if moved and not known.all():
         values[~known] = None
     values[known] = kinds[column.codes[known]]
+    return values
 
 
 def _objects(column: Column) -> NDArray[np.object_]:
@@ -432,8 +400,8 @@ def _like_pandas(old: Any, column: Column, moved: bool) -> Any:
     if isinstance(old.dtype, pd.ArrowDtype):
         return _in_pandas(_like_arrow(old.dtype.pyarrow_dtype, column), old)
     values = old.array.copy() if isinstance(old, pd.Series | pd.Index) else old.copy()
-    _fill(values, pd.Series(_objects(column), dtype=old.dtype).array, column, moved)
-    return _in_pandas(values, old)
+    kinds = pd.Series(_objects(column), dtype=old.dtype).array
+    return _in_pandas(_filled(values, kinds, column, moved), old)
 
 
 def _like_arrow(kind: Any, column: Column) -> Any:

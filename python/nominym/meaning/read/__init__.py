@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import errno
 import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nominym.control import Progress, reporter
-from nominym.error import FormatError, ParameterError
+from nominym.error import NO_VALUE, Advice, FormatError, ParameterError
+from nominym.files import StrPath, as_path
 from nominym.meaning.read.icd import ICD9, ICD10, read_icd9, read_icd10
 from nominym.meaning.read.native import read_json, read_parquet
 from nominym.meaning.read.obo import read_obo
 from nominym.meaning.read.snomed import read_snomed, release_files
 from nominym.meaning.read.tables import detect_table, read_arx, read_edges
 from nominym.meaning.read.wordnet import read_wordnet
-from nominym.meaning.taxonomy import Taxonomy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from nominym.files import StrPath
-    from nominym.meaning.concepts import Concepts
+from nominym.meaning.taxonomy import Concepts, Taxonomy
 
 FORMATS: Mapping[str, Callable[..., Concepts]] = {
     "edges": read_edges,
@@ -79,9 +75,9 @@ def read_concepts(path: StrPath, format: str | None = None, **options: Any) -> C
     >>> concepts.ids, concepts.child, concepts.parent
     (['Male', '*', 'Female'], ['Male', 'Female'], ['*', '*'])
     """
-    if format is not None and format not in FORMATS:
-        raise ParameterError(f"format={format!r} is unknown; use one of {', '.join(FORMATS)}")
-    if str(path) not in _PACKAGED and not Path(path).exists():
+    if format is not None and (not isinstance(format, str) or format not in FORMATS):
+        raise ParameterError(f"unknown; use one of {', '.join(FORMATS)}", parameter="format", value=format)
+    if str(path) not in _PACKAGED and not as_path(path).exists():
         names = " or ".join(_PACKAGED)
         raise FileNotFoundError(errno.ENOENT, f"no such file or folder, and not {names}", str(path))
     name = format or _detect(path, options)
@@ -108,4 +104,5 @@ def _detect(path: StrPath, options: Mapping[str, Any]) -> str:
         return detect_table(place, options)
     elif place.suffix.lower() in _BY_SUFFIX:
         return _BY_SUFFIX[place.suffix.lower()]
-    raise FormatError(f"{path} does not show what format it is of; pass format= as one of {', '.join(FORMATS)}")
+    remedy = Advice(f"give {{}} as one of {', '.join(FORMATS)}", format=NO_VALUE)
+    raise FormatError(f"{path} does not show what format it is of", remedy=remedy)

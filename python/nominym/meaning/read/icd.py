@@ -15,7 +15,7 @@ from typing import Any
 
 from nominym.error import FormatError, ParameterError
 from nominym.files import StrPath, missing_extra, read_bytes
-from nominym.meaning.concepts import Concepts
+from nominym.meaning.taxonomy import Concepts
 
 ICD9 = "icd-9-cm"
 ICD10 = "icd-10-cm"
@@ -87,7 +87,7 @@ class _NodeUnpickler(pickle.Unpickler):
 
 def _require_name(path: StrPath, name: str) -> None:
     if str(path) != name:
-        raise ParameterError(f"{name} is read from a package, not from {str(path)!r}; pass {name!r} as path")
+        raise ParameterError(f"{name} is read from a package, not from {str(path)!r}; give {name!r} in its place")
 
 
 def _rooted(root: str, rows: list[tuple[str, str, str]]) -> Concepts:

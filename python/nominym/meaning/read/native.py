@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nominym.error import FormatError
-from nominym.files import (
-    SAVE_AS_UTF8,
-    StrPath,
-    at_line,
-    read_bytes,
-    read_text,
-    require_concepts,
-    write_atomic,
-)
-from nominym.meaning.concepts import Concepts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+from nominym.files import SAVE_AS_UTF8, StrPath, at_line, read_bytes, read_text, require_concepts, write_atomic
+from nominym.meaning.taxonomy import Concepts
 
 NAME = "nominym-taxonomy"
 VERSION = 1
 
-_KEYS = {"id", "label", "parents", "synonyms"}
 _SCHEMA = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -83,15 +72,8 @@ def read_json(path: StrPath) -> Concepts:
     require_concepts(entries, path, 'entries in "concepts"')
     for number, entry in enumerate(entries, 1):
         if problem := _problem(entry):
-            raise FormatError(f"{path}, concept {number}: {problem}; expected keys: {sorted(_KEYS)}")
-    return Concepts(
-        ids=[entry["id"] for entry in entries],
-        child=[entry["id"] for entry in entries for _ in entry.get("parents", ())],
-        parent=[upper for entry in entries for upper in entry.get("parents", ())],
-        labels={entry["id"]: entry["label"] for entry in entries if entry.get("label") is not None},
-        synonyms={entry["id"]: entry["synonyms"] for entry in entries if entry.get("synonyms")},
-        source=str(path),
-    )
+            raise FormatError(f"{path}, concept {number}: {problem}; expected keys: {_SCHEMA.names}")
+    return _concepts(path, [[entry.get(name) for entry in entries] for name in _SCHEMA.names])
 
 
 def write_parquet(concepts: Concepts, path: StrPath) -> None:
@@ -112,20 +94,10 @@ def read_parquet(path: StrPath) -> Concepts:
         if not table.schema.equals(_SCHEMA):
             raise FormatError(f"{path} has other columns than {', '.join(_SCHEMA.names)}; write it anew")
         require_concepts(table, path, "one concept a row")
-        table = table.combine_chunks()
-        labelled = table.filter(pc.is_valid(table["label"]))
-        child, parent = _pairs(table, "parents")
-        synonyms: dict[str, list[str]] = {}
-        for concept, text in zip(*_pairs(table, "synonyms"), strict=True):
-            synonyms.setdefault(concept, []).append(text)
-        return Concepts(
-            ids=table["id"].to_pylist(),
-            child=child,
-            parent=parent,
-            labels=dict(zip(labelled["id"].to_pylist(), labelled["label"].to_pylist(), strict=True)),
-            synonyms=synonyms,
-            source=str(path),
-        )
+        for name in ("parents", "synonyms"):
+            if pc.list_flatten(table[name]).null_count:
+                raise pa.ArrowInvalid(f"a null within {name}")
+        return _concepts(path, [column.to_pylist() for column in table.columns])
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} is no readable Parquet file: {error}; write it anew") from None
 
@@ -143,13 +115,17 @@ def _rows(concepts: Concepts) -> Iterator[dict[str, Any]]:
         }
 
 
-def _pairs(table: pa.Table, column: str) -> tuple[list[str], list[str]]:
-    """Unfold a list column into ids and items."""
-    owners = table["id"].take(pc.list_parent_indices(table[column]))
-    items = pc.list_flatten(table[column])
-    if items.null_count:
-        raise pa.ArrowInvalid(f"a null within {column}")
-    return owners.to_pylist(), items.to_pylist()
+def _concepts(path: StrPath, columns: list[list[Any]]) -> Concepts:
+    """Take together what the columns of the schema hold, whatever file they are from."""
+    ids, labels, parents, synonyms = columns
+    return Concepts(
+        ids=ids,
+        child=[name for name, uppers in zip(ids, parents, strict=True) for _ in uppers or ()],
+        parent=[upper for uppers in parents for upper in uppers or ()],
+        labels={name: label for name, label in zip(ids, labels, strict=True) if label is not None},
+        synonyms={name: names for name, names in zip(ids, synonyms, strict=True) if names},
+        source=str(path),
+    )
 
 
 def _require_ours(path: StrPath, name: object, version: object) -> None:
@@ -170,7 +146,7 @@ def _problem(entry: object) -> str | None:
     """Say what is wrong with one concept of a JSON file."""
     if not isinstance(entry, dict):
         return f"{entry!r} is not an object"
-    if unknown := entry.keys() - _KEYS:
+    if unknown := entry.keys() - set(_SCHEMA.names):
         return f"unknown key {sorted(unknown)[0]!r}"
     if not isinstance(entry.get("id"), str):
         return f"the id {entry.get('id')!r} is not a string"

@@ -9,15 +9,8 @@ from __future__ import annotations
 import io
 import re
 
-from nominym.files import (
-    StrPath,
-    add_synonym,
-    at_line,
-    missing_extra,
-    read_text,
-    require_concepts,
-)
-from nominym.meaning.concepts import Concepts
+from nominym.files import StrPath, add_synonym, at_line, missing_extra, read_text, require_concepts
+from nominym.meaning.taxonomy import Concepts
 
 # Published files break the syntax where it matters least, in the references of definitions, and fastobo
 # refuses the whole file for it (or panics, on comment lines). So it sees the clauses in use only. A clause
@@ -51,33 +44,28 @@ def read_obo(path: StrPath, *, encoding: str = "utf-8") -> Concepts:
     text = _UNUSED.sub(lambda match: "\n" * match[0].count("\n"), text)
     text = _SYNONYM.sub(r"synonym: \1 EXACT []", text)
 
-    ids: list[str] = []
-    child: list[str] = []
-    parent: list[str] = []
-    labels: dict[str, str] = {}
-    synonyms: dict[str, list[str]] = {}
+    found = Concepts(source=str(path))
     try:
         # fastobo takes the end of the file for an error where the last line is not ended.
         for frame in fastobo.iter(io.BytesIO(f"{text}\n".encode()), ordered=True):
-            if not isinstance(frame, fastobo.term.TermFrame):
-                continue
-            if any(isinstance(clause, fastobo.term.IsObsoleteClause) and clause.obsolete for clause in frame):
+            if not isinstance(frame, fastobo.term.TermFrame) or any(
+                isinstance(clause, fastobo.term.IsObsoleteClause) and clause.obsolete for clause in frame
+            ):
                 continue
             concept = str(frame.id)
-            ids.append(concept)
+            found.ids.append(concept)
             for clause in frame:
                 if isinstance(clause, fastobo.term.IsAClause):
-                    child.append(concept)
-                    parent.append(str(clause.term))
+                    found.link(concept, str(clause.term))
                 elif isinstance(clause, fastobo.term.NameClause):
-                    labels.setdefault(concept, clause.name.strip())
+                    found.labels.setdefault(concept, clause.name.strip())
                 elif isinstance(clause, fastobo.term.SynonymClause):
                     if name := clause.synonym.desc.strip():
-                        add_synonym(synonyms, concept, name)
+                        add_synonym(found.synonyms, concept, name)
                 elif isinstance(clause, fastobo.term.AltIdClause):
-                    add_synonym(synonyms, concept, str(clause.alt_id))
+                    add_synonym(found.synonyms, concept, str(clause.alt_id))
     except SyntaxError as error:
         problem = f"{error.msg} at {(error.text or '').strip()!r}; correct the line to OBO 1.4 syntax"
         raise at_line(path, error.lineno or 1, problem) from None
-    require_concepts(ids, path, "[Term] frames that are not obsolete")
-    return Concepts(ids=ids, child=child, parent=parent, labels=labels, synonyms=synonyms, source=str(path))
+    require_concepts(found.ids, path, "[Term] frames that are not obsolete")
+    return found

@@ -12,15 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from nominym.error import FormatError, ParameterError
-from nominym.files import (
-    SAVE_AS_UTF8,
-    StrPath,
-    add_synonym,
-    at_line,
-    read_text,
-    require_concepts,
-)
-from nominym.meaning.concepts import Concepts
+from nominym.files import SAVE_AS_UTF8, StrPath, add_synonym, at_line, read_text, require_concepts
+from nominym.meaning.taxonomy import Concepts
 
 _IS_A = "116680003"
 _FULLY_SPECIFIED_NAME = "900000000000003001"
@@ -59,28 +52,20 @@ def read_snomed(path: StrPath, *, language: str = "en") -> Concepts:
             pc.is_in(texts["conceptId"], value_set=pa.array(ids, pa.string())),
         )
     )
-    labels: dict[str, str] = {}
-    synonyms: dict[str, list[str]] = {}
+    found = Concepts(ids, links["sourceId"].to_pylist(), links["destinationId"].to_pylist(), source=str(path))
     names = texts.filter(pc.equal(texts["typeId"], _FULLY_SPECIFIED_NAME))
     untagged = pc.replace_substring_regex(names["term"], r"\s*\([^()]*\)$", "")
     for concept, name, short in zip(
         names["conceptId"].to_pylist(), names["term"].to_pylist(), untagged.to_pylist(), strict=True
     ):
-        if labels.setdefault(concept, name) != name:
-            add_synonym(synonyms, concept, name)
+        if found.labels.setdefault(concept, name) != name:
+            add_synonym(found.synonyms, concept, name)
         if short and short != name:
-            add_synonym(synonyms, concept, short)
+            add_synonym(found.synonyms, concept, short)
     others = texts.filter(pc.equal(texts["typeId"], _SYNONYM))
     for concept, term in zip(others["conceptId"].to_pylist(), others["term"].to_pylist(), strict=True):
-        add_synonym(synonyms, concept, term)
-    return Concepts(
-        ids=ids,
-        child=links["sourceId"].to_pylist(),
-        parent=links["destinationId"].to_pylist(),
-        labels=labels,
-        synonyms=synonyms,
-        source=str(path),
-    )
+        add_synonym(found.synonyms, concept, term)
+    return found
 
 
 def _active(folder: StrPath, component: str, *columns: str) -> pa.Table:
@@ -91,8 +76,7 @@ def _active(folder: StrPath, component: str, *columns: str) -> pa.Table:
             f"{folder} has no file sct2_{component}_*Snapshot*.txt, at any depth; "
             "pass the unpacked folder of a SNOMED CT release (RF2) with its Snapshot part"
         )
-    tables = [_read_columns(file, ["active", *columns]) for file in files]
-    table = pa.concat_tables(tables)
+    table = pa.concat_tables([_read_columns(file, ["active", *columns]) for file in files])
     return table.filter(pc.equal(table["active"], "1"))
 
 
@@ -106,23 +90,19 @@ def _read_columns(file: Path, columns: list[str]) -> pa.Table:
                 include_columns=columns, column_types=dict.fromkeys(columns, pa.string())
             ),
         )
-    except KeyError:
-        pass
-    except pa.ArrowInvalid as error:
-        raise _explain(file, error) from None
-    first = read_text(file, remedy=SAVE_AS_UTF8).partition("\n")[0].rstrip("\r").split("\t")
-    missing = next(name for name in columns if name not in first)
-    raise at_line(file, 1, f"no column {missing!r} among {first}; expected the columns of SNOMED CT RF2")
+    except (KeyError, pa.ArrowInvalid) as error:
+        raise _explain(file, columns, error) from None
 
 
-def _explain(file: Path, error: pa.ArrowInvalid) -> FormatError:
+def _explain(file: Path, columns: list[str], error: Exception) -> FormatError:
     """Find the line that Arrow, reading in parallel, cannot name."""
     text = read_text(file, remedy=SAVE_AS_UTF8)
     require_concepts(text.strip(), file, "a header and tab separated rows of SNOMED CT RF2")
-    lines = text.split("\n")
-    width = lines[0].count("\t")
-    for number, line in enumerate(lines, 1):
-        if line.rstrip("\r") and line.count("\t") != width:
-            cells = line.count("\t") + 1
-            return at_line(file, number, f"{cells} cells, but {width + 1} in the header; fetch the file anew")
+    header, *rows = (line.rstrip("\r").split("\t") for line in text.split("\n"))
+    for name in columns:
+        if name not in header:
+            return at_line(file, 1, f"no column {name!r} among {header}; expected the columns of SNOMED CT RF2")
+    for number, row in enumerate(rows, 2):
+        if row != [""] and len(row) != len(header):
+            return at_line(file, number, f"{len(row)} cells, but {len(header)} in the header; fetch the file anew")
     return FormatError(f"{file}: {error}")

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
 
-from nominym.error import ParameterError
+from nominym.error import Advice, Code, ParameterError
 from nominym.files import StrPath, add_synonym, at_line, read_text, require_concepts
-from nominym.meaning.concepts import Concepts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+from nominym.meaning.taxonomy import Concepts
 
 # The comma comes last: it is the one that also occurs inside values.
 _DELIMITERS = "\t;|,"
@@ -63,21 +60,15 @@ def read_edges(
     columns = _header(path, first, asked)
     if columns is None:
         if len(first) != 2:
-            raise at_line(
-                path,
-                line,
-                f"{len(first)} columns, and no column names that tell child from parent; name them in the "
-                "first line and pass child= and parent=, or pass delimiter=",
-            )
+            fault = f"{len(first)} columns, and no column names that tell child from parent"
+            said = Code("name them in the first line and pass child= and parent=, or pass delimiter=")
+            raise at_line(path, line, fault, Advice("{}", links=said))
         columns = {"child": 0, "parent": 1}
         rows = chain([(line, first)], rows)
 
+    found = Concepts(source=str(path))
     ids: dict[str, None] = {}
-    lowers: list[str] = []
-    uppers: list[str] = []
-    labels: dict[str, str] = {}
     label_lines: dict[str, int] = {}
-    synonyms: dict[str, list[str]] = {}
     for line, row in rows:
         lower, upper = row[columns["child"]], row[columns["parent"]]
         if not lower.strip():
@@ -85,28 +76,19 @@ def read_edges(
         ids[lower] = None
         if upper.strip():
             ids[upper] = None
-            lowers.append(lower)
-            uppers.append(upper)
+            found.link(lower, upper)
         if "label" in columns and (text := row[columns["label"]]):
-            if labels.setdefault(lower, text) != text:
-                raise at_line(
-                    path,
-                    line,
-                    f"{lower!r} has the label {text!r} here and {labels[lower]!r} in line "
-                    f"{label_lines[lower]}; give one label, and the other in a synonym column",
+            if found.labels.setdefault(lower, text) != text:
+                fault = (
+                    f"{lower!r} has the label {text!r} here and {found.labels[lower]!r} in line {label_lines[lower]}"
                 )
+                raise at_line(path, line, f"{fault}; give one label, and the other in a synonym column")
             label_lines.setdefault(lower, line)
         if "synonym" in columns and (text := row[columns["synonym"]]):
-            add_synonym(synonyms, lower, text)
+            add_synonym(found.synonyms, lower, text)
     require_concepts(ids, path, "rows below the header")
-    return Concepts(
-        ids=list(ids),
-        child=lowers,
-        parent=uppers,
-        labels=labels,
-        synonyms=synonyms,
-        source=str(path),
-    )
+    found.ids.extend(ids)
+    return found
 
 
 def read_arx(path: StrPath, *, delimiter: str | None = None, encoding: str = "utf-8") -> Concepts:
@@ -135,10 +117,7 @@ def read_arx(path: StrPath, *, delimiter: str | None = None, encoding: str = "ut
         ids.update(dict.fromkeys(row))
         links.update((pair, None) for pair in pairwise(row) if pair[0] != pair[1])
     return Concepts(
-        ids=list(ids),
-        child=[lower for lower, _ in links],
-        parent=[upper for _, upper in links],
-        source=str(path),
+        ids=list(ids), child=[lower for lower, _ in links], parent=[upper for _, upper in links], source=str(path)
     )
 
 
@@ -183,16 +162,13 @@ def _read_rows(path: StrPath, delimiter: str | None, encoding: str) -> Iterator[
 def _delimiter(text: str, asked: str | None) -> str | None:
     """Take the delimiter by which most rows have as many cells as the first; none if no row splits."""
     if asked is not None:
-        if len(asked) != 1 or asked in '"\r\n':
-            raise ParameterError(f"delimiter={asked!r} is not one character, such as ',', ';', '|' or '\\t'")
+        if not isinstance(asked, str) or len(asked) != 1 or asked in '"\r\n':
+            fault = "it is not one character, such as ',', ';', '|' or '\\t'"
+            raise ParameterError(fault, parameter="delimiter", value=asked)
         return asked
-    best, most = None, 0
-    for delimiter in _DELIMITERS:
-        widths = [len(row) for row in _sample(text, delimiter)]
-        alike = widths.count(widths[0]) if widths and widths[0] > 1 else 0
-        if alike > most:
-            best, most = delimiter, alike
-    return best
+    widths = {delimiter: [len(row) for row in _sample(text, delimiter)] for delimiter in _DELIMITERS}
+    alike = {each: found.count(found[0]) for each, found in widths.items() if found and found[0] > 1}
+    return max(alike, key=alike.__getitem__, default=None)
 
 
 def _sample(text: str, delimiter: str) -> list[list[str]]:

@@ -6,15 +6,12 @@ https://wordnet.princeton.edu/documentation/wndb5wn.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nominym.error import FormatError, ParameterError
 from nominym.files import StrPath, at_line, read_text, require_concepts
-from nominym.meaning.concepts import Concepts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from nominym.meaning.taxonomy import Concepts
 
 _HYPERNYMS = {"@", "@i"}
 _CHOICES = ("noun", "verb", "noun+verb")
@@ -31,11 +28,7 @@ def read_wordnet(path: StrPath, *, pos: str = "noun", encoding: str = "utf-8") -
         raise ParameterError(f"pos={pos!r} is no part of speech with a taxonomy; use one of {_CHOICES}")
     if not Path(path).is_dir():
         raise FormatError(f"{path} is no folder; pass the dict folder of WordNet, with data.noun in it")
-    ids: list[str] = []
-    child: list[str] = []
-    parent: list[str] = []
-    labels: dict[str, str] = {}
-    synonyms: dict[str, list[str]] = {}
+    found = Concepts(source=str(path))
     for part in pos.split("+"):
         senses = _read_senses(path, part, encoding)
         data = _part_file(path, "data", part)
@@ -53,18 +46,17 @@ def read_wordnet(path: StrPath, *, pos: str = "noun", encoding: str = "utf-8") -
                 problem = f"the index has no sense {offset} of {lemma!r}"
                 raise at_line(data, line, f"{problem}; take both files from one release") from None
             concept = names[offset] = f"{lemma}.{fields[2]}.{number:02d}"
-            ids.append(concept)
-            labels[concept], *others = (word.replace("_", " ") for word in words)
+            found.ids.append(concept)
+            found.labels[concept], *others = (word.replace("_", " ") for word in words)
             if others:
-                synonyms[concept] = others
+                found.synonyms[concept] = others
             links.extend((line, concept, upper) for upper in above)
         for line, concept, upper in links:
             if upper not in names:
                 raise at_line(data, line, f"hypernym {upper} is no synset of {data.name}; fetch it anew")
-            child.append(concept)
-            parent.append(names[upper])
+            found.link(concept, names[upper])
         require_concepts(names, data, "synsets as in wndb(5WN)")
-    return Concepts(ids=ids, child=child, parent=parent, labels=labels, synonyms=synonyms, source=str(path))
+    return found
 
 
 def _part_file(folder: StrPath, kind: str, part: str) -> Path:
