@@ -25,7 +25,6 @@ StrPath: TypeAlias = str | os.PathLike[str]
 # Systems of files that cannot hold a file without a name say one of these.
 _NAMELESS_UNKNOWN = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
-
 # Codecs of Python that turn text into bytes, but are no encodings of files.
 _NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 
@@ -34,20 +33,13 @@ class TargetExistsError(NominymError, FileExistsError):
     """A file that is already there and was not to be replaced."""
 
 
-def as_path(path: StrPath, parameter: str = "path") -> Path:
-    """Return a path; what is none, or has a name that cannot be written down, is refused.
-
-    >>> as_path("visits\\0.csv")
-    Traceback (most recent call last):
-    nominym.error.ParameterError: path='visits\\x00.csv': names of files are UTF-8 texts without a zero byte
-    """
+def as_path(path: StrPath) -> Path:
+    """Return a path; what is none, or has a name that cannot be written down, is refused."""
     try:
-        text = os.fspath(path)
-        if b"\0" in text.encode():
+        if b"\0" in os.fspath(path).encode():
             raise ValueError
     except (AttributeError, TypeError, ValueError):
-        fault = "names of files are UTF-8 texts without a zero byte"
-        raise ParameterError(fault, parameter=parameter, value=path) from None
+        raise ParameterError(f"{path!r} names no file: give UTF-8 text without a zero byte") from None
     return Path(path)
 
 
@@ -153,15 +145,7 @@ def draft_of(path: StrPath, mode: int = 0o666) -> Iterator[Path]:
 
 @contextmanager
 def write_atomic(path: StrPath, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     with write_atomic(Path(folder, "a.json")) as file:
-    ...         _ = file.write(b"{}")
-    ...     os.listdir(folder)
-    ['a.json']
-    """
+    """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not."""
     with draft_of(path, mode) as draft, draft.open("wb") as file:
         yield file
 
@@ -174,12 +158,7 @@ SAVE_AS_UTF8 = "the format is always UTF-8: convert the file to UTF-8"
 
 
 def at_line(path: StrPath, line: int, problem: str, remedy: str | Advice | None = None) -> FormatError:
-    """Make the error for one place of a file: every message of every reader names it alike.
-
-    >>> raise at_line("sex.csv", 3, "no parent")
-    Traceback (most recent call last):
-    nominym.error.FormatError: sex.csv, line 3: no parent
-    """
+    """Make the error for one place of a file: every message of every reader names it alike."""
     return FormatError(f"{os.fspath(path)}, line {line}: {problem}", remedy=remedy)
 
 

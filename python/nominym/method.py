@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from nominym._core import __version__
 from nominym.control import is_whole
@@ -24,13 +24,11 @@ from nominym.table import Change, Comparison, Table, as_table
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from nominym.control import Progress
 
 
 Self = TypeVar("Self", bound="Method")
@@ -306,42 +304,21 @@ class Result:
         """Return the public side."""
         return {**self.__dict__, "secret": None}
 
-    def linkage(
-        self,
-        known: Any = None,
-        *,
-        k: int | None = None,
-        sample: Any = "auto",
-        seed: int | None = None,
-        progress: Progress = None,
-    ) -> Any:
-        """Attack the release by record linkage; owner only. See ``nominym.risk.linkage``.
+    def linkage(self, known: Any = None, **options: Any) -> Any:
+        """Attack the release by record linkage; owner only. Options are those of ``nominym.risk.linkage``.
 
         ``k`` is by default that of the method.
         """
         from nominym import risk
 
-        least = getattr(self.method, "k", None) if k is None else k
-        comparison = self.owners("linkage()").comparison
-        return risk.link(comparison, known, k=least, sample=sample, seed=seed, progress=progress)
+        options.setdefault("k", getattr(self.method, "k", None))
+        return risk.link(self.owners("linkage()").comparison, known, **options)
 
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        edition: Literal["publication", "owner"] = "publication",
-        k: int | None = None,
-        sweep: Mapping[str, Iterable[float]] | None = None,
-        title: str | None = None,
-        overwrite: bool = False,
-        progress: Progress = None,
-    ) -> Path:
-        """Write a report of the release; see ``nominym.report.write``."""
+    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write a report of the release, for publication unless ``edition="owner"``; see ``nominym.report.write``."""
         from nominym import report
 
-        return report.write(
-            path, self, edition=edition, k=k, sweep=sweep, title=title, overwrite=overwrite, progress=progress
-        )
+        return report.write(path, self, **options)
 
     def owners(self, what: str) -> Secret:
         """Return the owner's side, or explain why there is none."""

@@ -151,6 +151,40 @@ def test_a_taxonomy_that_is_none(run: Run, files: Files) -> None:
     assert "column 'diagnosis': nothing says what its values mean; give --quasi COLUMN=MEANING" in done.err
 
 
+def test_names_of_files_that_cannot_be_written_down(run: Run, files: Files) -> None:
+    name = os.fsdecode(b"caf\xe9.csv")
+    done = run("swap", "visits.csv", "-o", name, *ROLES, "--k", 5)
+    assert (done.code, files()) == (2, set())
+    assert "names no file: give UTF-8 text" in done.err
+    assert run("swap", name, "-o", "r.csv", *ROLES, "--k", 5).code == 2
+    assert run("swap", *SWAP[1:], "--key", name).code == 2
+    assert run("taxonomy", "info", name).code == 2
+    assert run("audit", name, "r.csv", "--quasi", "diagnosis").code == 2
+    Path("nul.toml").write_text('[input]\npath = "a\\u0000b.csv"\n[output]\npath = "r.csv"\n')
+    assert run("swap", "--config", "nul.toml", "--k", 5).code == 2
+
+
+def test_remedies_are_those_of_the_command_line(run: Run) -> None:
+    roles = ("--identifier", "name", "--keep", "ward", "--keep", "cost", "--k", 5)
+    Path("some.order").write_text("flu\ncold\n")
+    texts = {"three.csv": b"a,b,c\nd,e,f\n", "roots.csv": b"a,b\nc,d\n"}
+    for meaning, told in (("some.order", "lowest first: --quasi COLUMN=FILE.order"),
+                          ("number", "with --quasi COLUMN=FILE.order, or turn the column into numbers"),
+                          ("latin.csv", "line 2: byte 7 (0xe9) is not utf-8 text; convert the file to UTF-8"),
+                          ("roots.csv", "give --virtual-root to put one concept above them"),
+                          ("latin.order", "convert the file to UTF-8"),
+                          ("three.csv", "tell child from parent; name them child and parent in the first line"),
+                          ("illness.xyz", "what format it is of; give --format as one of edges, ")):  # fmt: skip
+        if not Path(meaning).exists() and "." in meaning:
+            Path(meaning).write_bytes(texts.get(meaning, b"a,b\ncaf\xe9,b\n"))
+        done = run("swap", "visits.csv", "-o", "r.csv", "--quasi", f"diagnosis={meaning}", *roles)
+        assert done.code == 3
+        assert told in done.err
+    done = run("taxonomy", "info", "illness.csv", "--format", "owl")
+    assert done.code == 2
+    assert "--format owl: unknown; use one of edges, " in done.err
+
+
 def test_k_larger_than_n(run: Run, files: Files) -> None:
     done = run(*SWAP, "--k", 61)
     assert (done.code, files()) == (3, set())
@@ -275,14 +309,14 @@ def _start(folder: Path) -> subprocess.Popen[str]:
     """Start a release that is held back in the middle of writing."""
     program = """
 import sys, time
-from nominym.release import delimited
-lines = delimited._lines
+from nominym.release import files
+lines = files._lines
 def slowly(*args):
     for part in lines(*args):
         yield part
         sys.stdout.write("writing\\n"); sys.stdout.flush()
         time.sleep(60)
-delimited._lines = slowly
+files._lines = slowly
 from nominym.cli import main
 main(sys.argv[1:])
 """

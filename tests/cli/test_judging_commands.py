@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from pathlib import Path
 
 import pandas as pd
@@ -90,7 +91,8 @@ def test_a_shuffled_release_is_not_taken_to_be_in_order(run: Run) -> None:
 def test_audit_of_a_seeded_release(run: Run) -> None:
     run(*SWAP, "--key", "owner.parquet", "--seed", 1)
     done = run("audit", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet")
-    assert "this release guarantees nothing" in done.err
+    assert done.code == 1
+    assert "1/5 holds\nthis shows nothing: the release was made with a seed" in done.out
 
 
 def test_audit_of_a_guarantee_that_does_not_hold(run: Run) -> None:
@@ -101,8 +103,16 @@ def test_audit_of_a_guarantee_that_does_not_hold(run: Run) -> None:
     assert done.code == 1
     assert "1/5 DOES NOT HOLD" in done.out
     done = run("audit", "few.csv", "few.csv", *MEANING, "--keep-order")
-    assert done.code == 0
-    assert "no k to compare with" in done.out
+    assert done.code == 1
+    assert "this shows nothing: there is no k to compare with: give --k" in done.out
+
+
+def test_audit_of_another_original(run: Run) -> None:
+    run(*SWAP, "--key", "owner.parquet")
+    Path("visits.csv").write_text(Path("visits.csv").read_text().replace("P001", "P100"))
+    done = run("audit", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet", "--json")
+    assert done.code == 1
+    assert json.loads(done.out)["doubts"] == ["by the owner's record, the release was made of another original"]
 
 
 def test_audit_of_item_sets(run: Run) -> None:
@@ -112,16 +122,26 @@ def test_audit_of_item_sets(run: Run) -> None:
     assert done.code == 0, done.err
     assert "1/4 holds" in done.out
     assert run("audit", "baskets.dat", "r.txt", "--k", 200).code == 1
+    for name in ("s.txt", "s.parquet"):
+        run("recode", "baskets.dat", "-o", name, "--k", 4, "--order", "gray", "--seed", 1)
+        done = run("audit", "baskets.dat", name)
+        assert done.code == 1
+        assert "1/4 holds\nthis shows nothing: the release was made with a seed" in done.out
 
 
 def test_report(run: Run) -> None:
     run(*SWAP, "--key", "owner.parquet")
     owners = (*MEANING, "--key", "owner.parquet", "--edition", "owner")
-    done = run("report", "visits.csv", "release.csv", *owners, "--sweep", "k=2,5")
+    done = run("report", "visits.csv", "release.csv", *owners, "--sweep", "k=2,5", "-o", "mine.html")
     assert done.code == 0, done.err
-    assert done.out == "report, edition for the owner alone: release.csv.owner.html\n"
-    assert "P001" not in Path("release.csv.owner.html").read_text()
+    assert done.out == "report, edition for the owner alone: mine.html\n"
+    assert "P001" not in Path("mine.html").read_text()
+    assert stat.S_IMODE(Path("mine.html").stat().st_mode) == 0o600
     done = run("report", "visits.csv", "release.csv", *owners)
+    assert done.code == 2
+    assert "--edition owner: this edition must not lie beside the release; choose a place" in done.err
+    assert done.err.endswith("give --out\n")
+    done = run("report", "visits.csv", "release.csv", *owners, "-o", "mine.html")
     assert done.code == 4
     assert "already there; give --overwrite" in done.err
     done = run("report", "visits.csv", "release.csv", *owners, "--sweep", "k=many", "-o", "x.html")
@@ -184,6 +204,8 @@ def test_demo(run: Run) -> None:
                     "report-owner.html", "baskets-report.html", "baskets-report-owner.html"}  # fmt: skip
     assert "report, may be published with the release: demo/report.html" in done.out
     assert "report, for the owner alone: demo/report-owner.html" in done.out
+    modes = {name: stat.S_IMODE(Path("demo", name).stat().st_mode) for name in ("report.html", "report-owner.html")}
+    assert modes["report-owner.html"] == 0o600 != modes["report.html"]
     assert run("demo", "--out", "demo").code == 2
     # The file that it leaves is a release of its own.
     assert run("swap", "-c", "demo/release.toml", "-o", "again.csv", "--key", "again.parquet").code == 0

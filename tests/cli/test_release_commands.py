@@ -124,7 +124,7 @@ def test_the_manifest_is_no_function_of_the_draw(run: Run) -> None:
         manifest = json.loads(Path("release.csv.manifest.json").read_text())
         assert manifest["summary"]["groups"]["count"] == 1
         data.add(manifest["output"].pop("sha256"))
-        del manifest["made"]
+        del manifest["made"], manifest["checksum"]
         said.append((manifest, done.out, done.err))
     assert len(data) == 4
     assert all(each == said[0] for each in said)

@@ -343,7 +343,7 @@ def test_what_is_public_does_not_depend_on_the_draw(structure) -> None:
     made = nym.Recode(k=4, structure=structure, order="gray")
     first = made.apply(sets, labels, seed=1)
     graph, method, summary = first.secret.graph, first.method, first.summary
-    said = {name: summary[name] for name in ("neighbour_distance", "groups", "labels") if name in summary}
+    said = {name: summary[name] for name in ("groups", "labels") if name in summary}
     seen = set()
     for seed in (2, 3, 4):
         if structure == "ring":

@@ -221,6 +221,8 @@ def test_the_table_of_measures_is_complete() -> None:
         (np.empty((0, 0)), [], "at least one"),
         ([[0, 1], [1]], ["a", "b"], "square of numbers"),
         ([["x"]], ["a"], "square of numbers"),
+        ([[10**400]], ["a"], "square of numbers"),
+        ([[0]], 5, "a label for each row is needed, not 5"),
     ],
 )
 def test_bad_matrices_are_refused(matrix: object, labels: list[str], message: str) -> None:

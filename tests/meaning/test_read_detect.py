@@ -90,8 +90,15 @@ def test_unknown_kinds_list_the_formats(tmp_path: Path, name: str) -> None:
 
 
 def test_unknown_format_lists_the_formats(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="format='owl' is unknown; use one of edges, arx"):
+    with pytest.raises(ParameterError, match="format='owl': unknown; use one of edges, arx"):
         read_concepts(tmp_path, format="owl")
+    path = tmp_path / "sex.csv"
+    path.write_text("F,*\nM,*\n")
+    for wrong in ({"format": ["arx"]}, {"encoding": ["utf-8"]}, {"encoding": "punycode"}, {"delimiter": [","]}):
+        with pytest.raises(ParameterError, match=f"{next(iter(wrong))}="):
+            read_concepts(path, **wrong)
+    with pytest.raises(ParameterError, match="names no file"):
+        read_concepts("sex\0.csv")
 
 
 @pytest.mark.parametrize("kind", [None, "edges", "snomed"])

@@ -88,7 +88,7 @@ def test_encodings(tmp_path: Path) -> None:
     assert read(tmp_path, "id,parent\ncafé,b\n".encode("utf-16"), encoding="utf-16").ids == ["café", "b"]
     with pytest.raises(FormatError, match=r"links\.csv, line 2: byte 7 \(0xe9\) is not utf-8 .* encoding='latin-1'"):
         read(tmp_path, "a,b\ncaf\xe9,b\n".encode("latin-1"))
-    with pytest.raises(ParameterError, match="encoding='klingon' is no text encoding"):
+    with pytest.raises(ParameterError, match="encoding='klingon': there is no such text encoding"):
         read(tmp_path, "a,b\n", encoding="klingon")
 
 

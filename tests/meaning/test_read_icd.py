@@ -116,7 +116,7 @@ def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["icd-9-cm", "icd-10-cm"])
 def test_a_path_has_no_meaning(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ParameterError, match=rf"{name} is read from a package, .*pass '{name}' as path"):
+    with pytest.raises(ParameterError, match=rf"{name} is read from a package, .*give '{name}' in its place"):
         read_concepts(tmp_path, format=name)
 
 

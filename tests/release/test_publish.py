@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from commands import Run
 from nominym.error import DataError, FormatError, ParameterError, UnknownColumnError
 from nominym.files import Draft, write_atomic
 from nominym.release import MeaningFile, files, pipeline
-from nominym.release.delimited import Watched
+from nominym.release.files import Watched
 
 ROLES = {"name": "identifier", "diagnosis": "quasi-identifier", "ward": "keep", "cost": "keep"}
 METHOD = nym.RankSwap(k=5)
@@ -60,6 +61,8 @@ def test_three_files(folder: Path) -> None:
     # The result goes on: attacks use what is coded already; what is given away has no secret.
     assert made.result.linkage().holds
     assert pickle.loads(pickle.dumps(made.result)).secret is None
+    assert b"key.parquet" not in pickle.dumps(made)
+    assert pickle.loads(pickle.dumps(made)).paths.release == Path("r.csv")
 
 
 def test_the_owners_record_is_made_on_request_only(folder: Path) -> None:
@@ -284,18 +287,121 @@ def test_what_is_no_manifest(tmp_path: Path) -> None:
         ("[", "no manifest"),
         ("{}", "no manifest"),
         ("[]", "no manifest"),
-        (f"{start}1}}", "version 1"),
-        (f"{start}2}}", "not a whole manifest"),
-        (f'{start}2, "command": "swap", "summary": 3}}', "not a whole manifest"),
+        (f"{start}2}}", "version 2"),
+        (f"{start}3}}", "was damaged"),
+        (f'{start}3, "command": "swap", "summary": 3}}', "was damaged"),
     ):
         path.write_text(text)
         with pytest.raises(FormatError, match=told):
             nym.release.read_manifest(tmp_path / "r.csv")
     with pytest.raises(FileNotFoundError):
         nym.release.read_manifest(tmp_path / "other.csv")
-    for made in (nym.release.Manifest("mine"), nym.release.Manifest("swap", {"kk": 3})):
+    for said in (("mine",), ("swap", {"kk": 3}), ("swap", {"k": "x"})):
         with pytest.raises(FormatError, match="the manifest"):
-            _ = made.method
+            _ = nym.release.Manifest(*said).method
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from _places(part, (*path, name))
+
+
+@pytest.mark.parametrize("method", [METHOD, nym.RankSwap(k=5, guarantee="published"), nym.Noise(alpha=0.3)])
+def test_damaged_manifests(folder: Path, method: Any) -> None:
+    """Whatever is changed in a manifest, the error names the file."""
+    nym.publish("visits.csv", "r.csv", ROLES, method, {"diagnosis": "illness.csv"})
+    path, random = Path("r.csv.manifest.json"), np.random.default_rng(1)
+    text, tried = path.read_text(), 0
+    others = [None, True, -1, 0, 3, 2.5, 10**400, "", "x", "diagnosis", [], ["swap"], [3], {}, {"x": []}, float("inf")]
+    for place in list(_places(json.loads(text)))[1:]:
+        for _ in range(4):
+            content = json.loads(text)
+            inside = content
+            for name in place[:-1]:
+                inside = inside[name]
+            match int(random.integers(5)):
+                case 0:
+                    del inside[place[-1]]
+                case 1 if isinstance(inside, dict):
+                    inside["y"] = inside.pop(place[-1])
+                case _:
+                    inside[place[-1]] = others[random.integers(len(others))]
+            path.write_text(json.dumps(content))
+            if content == json.loads(text):
+                continue
+            with pytest.raises(FormatError, match=r"r\.csv\.manifest\.json"):
+                nym.release.compare_files("visits.csv", "r.csv", {"diagnosis": "illness.csv"})
+            tried += 1
+    assert tried > 100
+    path.write_text(json.dumps(json.loads(text)))  # another layout says the same
+    assert nym.release.read_manifest("r.csv").method == method
+
+
+def test_methods_in_damaged_files(run: Run) -> None:
+    publish("r.csv", key="key.parquet")
+    path = Path("r.csv.manifest.json")
+    text = path.read_text()
+    for old, new in (('"k": 5', '"k": "x"'), ('"command": "swap"', '"command": ["swap"]')):
+        path.write_text(text.replace(old, new))
+        done = run("audit", "visits.csv", "r.csv", "--quasi", "diagnosis=illness.csv", "--key", "key.parquet")
+        assert done.code == 3
+        assert done.err.startswith("error: r.csv.manifest.json was damaged")
+    Path("r.toml").write_text('[method]\ncommand = ["swap"]\n')
+    assert run("swap", "--config", "r.toml").code == 2
+    path.write_text(text)
+    held = pq.read_table("key.parquet")
+    about = json.loads(held.schema.metadata[b"nominym-record"])
+    for changed in ({"input": [1]}, {"input": 3}, {"summary": []}, {"summary": {"groups": {"sizes": 3}}}):
+        pq.write_table(held.replace_schema_metadata({"nominym-record": json.dumps(about | changed)}), "key.parquet")
+        with pytest.raises(FormatError, match=r"key\.parquet is no owner's record"):
+            nym.release.read_record("key.parquet", "r.csv", 60)
+
+
+BROKEN = "half \udc80"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"na": 5}, {"na": [5]}, {"key": ["k"]}, {"key": "k\0"}, {"target": "r\0.csv"}, {"source": "v\0.csv"},
+     {"label": "ward"}, {"column": "ward"}, {"encoding": ["utf-8"]}, {"encoding": "punycode"}, {"delimiter": [","]},
+     {"encoding": "undefined"}, {"encoding": "idna"}, {"target": 5}, {"target": f"{BROKEN}.csv"}],
+)  # fmt: skip
+def test_settings_without_a_meaning(folder: Path, given: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        publish(**{"target": "r.csv", **given})
+    assert names(folder) == []
+
+
+def test_half_characters(folder: Path) -> None:
+    flu = nym.Taxonomy.from_edges([("flu", "ill"), ("cold", "ill")])
+    for frame in ({"a": ["flu", "cold"], BROKEN: ["x", "y"]}, {"a": ["flu", "cold"], "b": ["x", BROKEN]}):
+        roles = {"a": "quasi-identifier"} | dict.fromkeys(list(frame)[1:], "keep")
+        with pytest.raises(DataError):
+            nym.publish(frame, "r.csv", roles, nym.RankSwap(k=2), {"a": flu})
+    assert names(folder) == []
+    res = nym.rank_swap({"a": ["flu", "cold"], BROKEN: ["x", "y"]}, {"a": flu}, k=2)
+    for edition in ("publication", "owner"):
+        with pytest.raises(DataError, match="cannot be written as UTF-8"):
+            res.report("r.html", edition=edition)
+    res = nym.rank_swap({"a": ["flu", "cold"]}, {"a": flu}, k=2)
+    with pytest.raises(DataError, match="cannot be written as UTF-8"):
+        res.report("r.html", title=BROKEN)
+    assert stat.S_IMODE(res.report("o.html", edition="owner").stat().st_mode) == 0o600
+
+
+def test_one_text_for_missing(folder: Path) -> None:
+    Path("visits.csv").write_text(Path("visits.csv").read_text().replace(",burn,", ",NA,"))
+    missing = publish("r.csv", na="NA").manifest.summary["attributes"]["diagnosis"]["missing"]
+    assert missing == Path("visits.csv").read_text().count(",NA,") > 0
+
+
+def test_missing_values_are_named_by_the_row_of_the_input(folder: Path) -> None:
+    Path("visits.csv").write_text(Path("visits.csv").read_text().replace("P042,sprain", "P042,"))
+    for seed in range(3):
+        with pytest.raises(nym.error.MissingValueError, match="the first in row 42"):
+            nym.publish("visits.csv", "r.csv", ROLES, nym.RankSwap(k=5, missing="error"), {"diagnosis": "illness.csv"},
+                        seed=seed)  # fmt: skip
 
 
 def test_records_of_other_programs(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym.error import DataError, FormatError, ParameterError, UnknownColumnError
-from nominym.release import delimited, files
+from nominym.release import files
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\x00"), max_size=6)
 
@@ -26,7 +26,7 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything takes several batches."""
-    monkeypatch.setattr(delimited, "_ROWS", 3)
+    monkeypatch.setattr(files, "_LINES", 3)
     monkeypatch.setattr(files, "_ROWS", 3)
 
 
@@ -57,7 +57,7 @@ def test_text_is_not_interpreted(tmp_path: Path) -> None:
 
 
 def test_many_batches_make_one_dictionary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "_BLOCK", 64)
+    monkeypatch.setattr(files, "_BLOCK", 64)
     path = tmp_path / "a.csv"
     values = [f"v{i % 7}" for i in range(500)]
     path.write_text("x,y\n" + "".join(f"{value},{i}\n" for i, value in enumerate(values)))

@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -220,6 +221,24 @@ def test_every_type_is_masked_and_kept_or_refused(library: str, name: str) -> No
             for method in METHODS
         }
         assert done["data swap"] == done["equality"] == done["published"] == is_taken(name, kind)
+
+
+@pytest.mark.parametrize("target", ["release.parquet", "release.csv"])
+@pytest.mark.parametrize(("library", "name"), ALL, ids=[f"{library} {name}" for library, name in ALL])
+def test_every_type_is_published_or_refused(library: str, name: str, target: str, tmp_path: Path) -> None:
+    kind = EVERY[library][name]
+    draw = random.Random(name)
+    values = [*kind.values, *draw.choices([*kind.values, None] if kind.gaps else kind.values, k=12)]
+    frame = frame_of(library, {"masked": kind.make(values), "kept": kind.make(values[::-1])}, 0)
+    roles = {"masked": "quasi-identifier", "kept": "keep"}
+    try:
+        nym.publish(frame, tmp_path / target, roles, nym.DataSwap(rate=1.0))
+    except NominymError as error:
+        if not re.search("'masked'|'kept'", str(error)):
+            pytest.fail(f"names no column: {error}")
+        return
+    assert len(nym.release.read_table(tmp_path / target)) == len(values)
+    assert not name.startswith("Object"), "pointers"
 
 
 @pytest.mark.parametrize("library", EVERY)

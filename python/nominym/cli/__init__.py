@@ -242,7 +242,7 @@ def spelled(options: Any) -> Spelling:
             return " ".join(write(role, column) for column, role in value.items())
         if name in _PHRASES and (value is NO_VALUE or isinstance(value, Code)):
             return _PHRASES[name]
-        name = {"labels": "label", "target": "out"}.get(name, name)
+        name = {"labels": "label"}.get(name, name)
         if name not in options:
             return as_argument(name, value)
         flag = f"--{name.replace('_', '-')}"

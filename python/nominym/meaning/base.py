@@ -294,11 +294,8 @@ def refuse_numbers(columns: Sequence[Values]) -> None:
     for column in columns:
         if column.kind == "number" and column.categories:
             fault = "holds numbers with decimal places, but nominal values are needed"
-            remedy = Advice(
-                "read the column as text or as whole numbers, or use {} or {} as its meaning",
-                numbers=Code("nym.Order()"),
-                equality=Code("nym.Equality()"),
-            )
+            others = {"numbers": Code("nym.Order()"), "equality": Code("nym.Equality()")}
+            remedy = Advice("read the column as text or as whole numbers, or use {} or {} as its meaning", **others)
             raise DataError(fault, column=column.name, remedy=remedy)
 
 

@@ -71,7 +71,7 @@ class DistanceMatrix(Meaning):
         except (TypeError, ValueError, OverflowError):
             raise DataError("a distance matrix is a square of numbers") from None
         if not is_sequence(labels):
-            raise ParameterError("name every row of the matrix", parameter="labels", value=labels)
+            raise DataError(f"a label for each row is needed, not {labels!r}")
         names = [str(label) for label in labels]
         if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
             raise DataError(f"a distance matrix is square, this one has shape {cells.shape}")

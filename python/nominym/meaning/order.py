@@ -16,6 +16,8 @@ from nominym.control import Progress
 from nominym.error import Advice, Code, DataError, ParameterError
 from nominym.meaning.base import Meaning, Measure, Space, Values, is_missing, is_sequence, refuse_lists, refuse_root
 
+_LISTED = Code("nym.Order([...])")
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class Order(Meaning):
@@ -90,7 +92,7 @@ class Order(Meaning):
                 raise DataError(
                     f"{unknown!r} has no place in the given order",
                     column=column.name,
-                    remedy=Advice("list all values, lowest first: {}", listed=Code("nym.Order([...])")),
+                    remedy=Advice("list all values, lowest first: {}", listed=_LISTED),
                 )
             return [place[str(value)] for value in column.categories]
         if column.kind == "nested":
@@ -150,10 +152,7 @@ def _number(value: Any, column: Values) -> float:
         raise DataError(
             f"{_short(value)} {reason}",
             column=column.name,
-            remedy=Advice(
-                "list all values, lowest first, with {}, or turn the column into numbers",
-                listed=Code("nym.Order([...])"),
-            ),
+            remedy=Advice("list all values, lowest first, with {}, or turn the column into numbers", listed=_LISTED),
         ) from None
     if not math.isfinite(number):
         raise DataError(f"holds {_short(value)}, which is far from everything", column=column.name, remedy="replace it")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nominym._core import Graph
 from nominym.control import Progress, reporter, steps
-from nominym.error import CycleError, ParameterError, RootError, TaxonomyError, UnknownConceptError
+from nominym.error import Advice, CycleError, ParameterError, RootError, TaxonomyError, UnknownConceptError
 from nominym.meaning.base import (
     Meaning,
     Measure,
@@ -153,8 +153,8 @@ class Taxonomy(Meaning):
                 raise CycleError(f"{concepts.source}: {fault}") from None
             except RootError as error:
                 fault = f"{len(error.concepts):,} concepts have no parent: {_some(ids[i] for i in error.concepts)}"
-                remedy = "link them, or give virtual_root=True to put one concept above them"
-                raise RootError(f"{concepts.source}: {fault}; {remedy}") from None
+                remedy = Advice("link them, or give {} to put one concept above them", virtual_root=True)
+                raise RootError(f"{concepts.source}: {fault}", remedy=remedy) from None
             done(2)
             labels = [concepts.labels.get(i) for i in ids]
             synonyms = {index[i]: tuple(names) for i, names in concepts.synonyms.items() if i in index and names}

@@ -18,7 +18,7 @@ from nominym.meaning import Measure
 from nominym.method import Method
 from nominym.release import files
 from nominym.release.manifest import Manifest, OwnersRecord, manifest_path, read_manifest, read_record
-from nominym.release.pipeline import Meanings, missing_texts, read_meanings
+from nominym.release.pipeline import Meanings, missing_texts, read_meanings, read_sets
 from nominym.table import Comparison
 
 
@@ -70,9 +70,9 @@ class SetsPair:
 
 def are_sets(original: StrPath, release: StrPath) -> bool:
     """Tell whether two files are item sets and a release of them."""
-    if files.suffix(as_path(original, "original")) in files.FIMI:
+    if files.suffix(as_path(original)) in files.FIMI:
         return True
-    if as_path(release, "release").suffix.lower() not in files.PARQUET:
+    if as_path(release).suffix.lower() not in files.PARQUET:
         return False
     with closing(files.ParquetTable(release)) as table:
         return set_files.NAME.encode() in (table.schema.metadata or {})
@@ -101,7 +101,7 @@ def compare_files(
     ``order_needed`` names what needs to know which row is whose, if anything does: it is an error if that is not known.
     The rest is as for ``publish``.
     """
-    original, release = as_path(original, "original"), as_path(release, "release")
+    original, release = as_path(original), as_path(release)
     manifest = read_manifest(release) if manifest_path(release).exists() else None
     aligned = key is not None or (keep_order if manifest is None else manifest.order == "kept")
     shuffled = f"the rows of {os.fspath(release)} are shuffled"
@@ -144,12 +144,12 @@ def compare_sets(
     progress: Progress = None,
 ) -> SetsPair:
     """Read set-valued records and their release, with the manifest beside it."""
-    original, release = as_path(original, "original"), as_path(release, "release")
+    original, release = as_path(original), as_path(release)
     sha256 = [files.fingerprint(path)["sha256"] for path in (original, release)]
     manifest = read_manifest(release) if manifest_path(release).exists() else None
     if manifest is not None:
         manifest.check(release, sha256[1])
-    sets, _, _ = files.read_sets(original, column, None, progress)
+    sets, _, _ = read_sets(original, column, None, progress)
     published = read_release(release)
     if manifest is not None:
         if published.method is None:  # a text file has the rows only

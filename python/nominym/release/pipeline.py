@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from nominym import _core
 from nominym.control import Progress, check_progress, check_seed
@@ -85,7 +86,7 @@ class MeaningFile:
 
     def read(self, progress: Progress = None) -> Meaning:
         """Read the file."""
-        if as_path(self.path, "meanings").suffix.lower() == ".order":
+        if as_path(self.path).suffix.lower() == ".order":
             return Order([line for line in read_text(self.path, remedy=SAVE_AS_UTF8).splitlines() if line.strip()])
         return read_taxonomy(self.path, self.format, virtual_root=self.virtual_root, progress=progress)
 
@@ -180,18 +181,18 @@ def publish(
             f"a RankSwap, Noise, DataSwap or Recode is needed, not {type(method).__name__}", parameter="method"
         )
     if isinstance(source, str | os.PathLike):
-        as_path(source, "source").stat()
-    out = as_path(target, "target")
-    paths = Paths(out, manifest_path(out), None if key is None else as_path(key, "key"))
+        as_path(source).stat()
+    out = as_path(target)
+    paths = Paths(out, manifest_path(out), None if key is None else as_path(key))
     if isinstance(method, Recode):
         if keep_order or roles or meanings:
             raise ParameterError("item sets have no roles, and their rows are always shuffled: leave such settings out")
         return _publish_sets(source, paths, method, overwrite, seed, column, label, progress)
     if isinstance(source, Itemsets):
         raise ParameterError(f"{method!r} masks tables; item sets are recoded: give a Recode", parameter="method")
-    for name, setting in (("label", label), ("column", column)):
-        if setting is not None:
-            raise ParameterError("it is for item sets; leave it out", parameter=name, value=setting)
+    if label is not None or column is not None:
+        remedy = Advice("leave {} and {} out", label=NO_VALUE, column=NO_VALUE)
+        raise ParameterError("a table has roles in place of labels and a column of items", remedy=remedy)
     markers = missing_texts(na)
     with files.open_table(source, delimiter=delimiter, encoding=encoding) as table:
         files.is_parquet(target)
@@ -257,7 +258,7 @@ def _publish_sets(
         raise ParameterError(f"{paths.release}: a release of item sets ends in .parquet or .txt")
     inputs = [path for path in (source, label) if isinstance(path, str | os.PathLike) and Path(path).is_file()]
     check_targets(paths, inputs, overwrite)
-    sets, labels, left_out = files.read_sets(source, column, label, progress)
+    sets, labels, left_out = read_sets(source, column, label, progress)
     release = method.apply(sets, labels, seed, progress)
     secret = release.secret
     assert secret is not None
@@ -312,7 +313,7 @@ def check_roles(roles: Mapping[str, str] | None, names: Sequence[str]) -> dict[s
             hint = f"; did you mean {close[0]!r}?" if close else "."
             raise UnknownColumnError(f"there is no column {name!r}{hint} There are {files.listed(names, 50)}")
     for name in names:
-        if "?" in str(name).replace("?", "").encode("utf-8", "replace").decode():
+        if any("\ud800" <= sign <= "\udfff" for sign in str(name)):
             raise DataError("its name cannot be written as UTF-8", column=name)
     without = [name for name in names if name not in roles]
     if without:
@@ -384,3 +385,49 @@ def _write_files(
         for each in drafts:
             each.publish()
     return replace(made, manifest=said)
+
+
+# ---- set-valued records
+
+
+def read_sets(
+    source: Any, column: str | None = None, label: Any = None, progress: Progress = None
+) -> tuple[Itemsets, Any, list[str]]:
+    """Read set-valued records, their labels if there are such, and the names of columns that are left out.
+
+    Records are in a FIMI file, with labels in a file of their own, one a line; in a column of lists of a Parquet file
+    or a frame, with labels in another column; or an ``Itemsets`` with a list of labels.
+    """
+    if isinstance(source, Itemsets) or (isinstance(source, str | os.PathLike) and files.suffix(source) in files.FIMI):
+        if column is not None:
+            raise ParameterError("there are no columns to choose from; leave it out", parameter="column", value=column)
+        if isinstance(source, Itemsets):
+            return source, label, []
+        sets = Itemsets.from_fimi(source, progress=progress)
+        if not sets.n:
+            raise DataError(f"{os.fspath(source)} has no record")
+        remedy = "labels are in UTF-8, one a line"
+        return sets, None if label is None else read_text(label, remedy=remedy).splitlines(), []
+    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() not in files.PARQUET:
+        raise ParameterError(
+            f"{os.fspath(source)}: item sets are in a file that ends in {', '.join(files.FIMI)} (also .gz) or .parquet"
+        )
+    with files.open_table(source) as table:
+        column = _list_column(table) if column is None else column
+        wanted = list(dict.fromkeys([column, *([] if label is None else [label])]))
+        found = files.read_columns(table, wanted, progress=progress)
+        if not found.num_rows:
+            raise DataError(f"{table.where} has no record")
+        left_out = [name for name in table.names if name not in wanted]
+    return Itemsets.from_column(found[column]), None if label is None else found[label], left_out
+
+
+def _list_column(table: files.Reader) -> str:
+    kinds = table.types.items()
+    lists = [name for name, kind in kinds if pa.types.is_list(kind) or pa.types.is_large_list(kind)]
+    if len(lists) == 1:
+        return lists[0]
+    raise ParameterError(
+        f"name the column of {table.where} that holds lists of items; there are {files.listed(lists or table.names)}",
+        parameter="column",
+    )

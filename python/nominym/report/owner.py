@@ -145,7 +145,7 @@ def _risk(table: MaskedTable, comparison: Comparison, attacks: pd.DataFrame, k: 
     blocks: list[Grid | Picture] = [Picture(draw.attacks(attacks), grid)]
     swaps = measured.candidates(table.realised)
     if "groups" in table.realised:
-        sizes = measured.group_sizes(table.realised, getattr(table.method, "k", 1))
+        sizes = measured.group_sizes(table.realised, table.params["k"])
         blocks.append(Picture(draw.group_sizes(sizes), Grid.of_frame("Records by size of their group", sizes)))
     elif swaps is not None:
         blocks.append(Picture(draw.candidates(swaps, k), Grid.of_frame("Effective k", swaps)))

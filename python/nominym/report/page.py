@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from nominym import _core, chart
 from nominym.control import Progress, check_progress
-from nominym.error import Advice, ParameterError
+from nominym.error import Advice, DataError, ParameterError
 from nominym.files import StrPath, check_new, write_atomic
 from nominym.itemsets import Itemsets, Release
 from nominym.method import Result
@@ -94,15 +94,19 @@ def write(
             remedy = Advice("give {}", edition="owner")
             raise ParameterError("what was measured is for the owner", parameter=name, value=given, remedy=remedy)
     swept = None if sweep is None else mask_again(subject, sweep, sets=sets, labels=labels, progress=progress)
-    if are_sets(subject):
-        rel = ItemsetRelease.of(subject, sets)
-        page = itemsets.public_page(rel, title) if public else itemsets.owners_page(rel, title, k, swept, progress)
-    else:
-        table = MaskedTable.of(subject)
-        page = publication.page(table, title) if public else owner.page(table, title, k, swept, progress)
+    try:
+        if are_sets(subject):
+            rel = ItemsetRelease.of(subject, sets)
+            page = itemsets.public_page(rel, title) if public else itemsets.owners_page(rel, title, k, swept, progress)
+        else:
+            table = MaskedTable.of(subject)
+            page = publication.page(table, title) if public else owner.page(table, title, k, swept, progress)
+        text = _render(page).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{error.object!r:.99}: a title, name or value that cannot be written as UTF-8") from None
     # Only the owner may read the owner's edition.
     with write_atomic(target, 0o666 if public else 0o600) as file:
-        file.write(_render(page).encode("utf-8", "backslashreplace"))
+        file.write(text)
     return target
 
 

@@ -71,7 +71,7 @@ def _what_was_done(table: MaskedTable) -> Section:
 def _group_sizes(table: MaskedTable) -> list[Picture]:
     if "groups" not in table.summary:
         return []
-    sizes = measured.group_sizes(table.summary, getattr(table.method, "k", 1))
+    sizes = measured.group_sizes(table.summary, table.params["k"])
     sizes["share"] = [float(f"{each:.2g}") for each in sizes["share"]]
     return [Picture(draw.group_sizes(sizes), Grid.of_frame("Records by size of their group", sizes), wide=True)]
 

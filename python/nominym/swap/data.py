@@ -220,10 +220,8 @@ def data_swap(
     missing
         "keep" or "error". A missing value is a value of its own: it moves like any other, agrees with missing values
         only, and differs from all others.
-    seed
-        For studies: the same seed gives the same result. Without it, randomness is cryptographic.
-    progress
-        ``True`` for a bar, or a callable of (done, total).
+    seed, progress
+        A seed is for studies; without it, randomness is cryptographic. ``True`` for a bar, or a callable (done, total).
 
     Returns
     -------

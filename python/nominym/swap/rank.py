@@ -250,10 +250,8 @@ def rank_swap(
     missing
         "keep" or "error". With a published method a missing cell stays where it is; in groups it moves like any value,
         because one that stayed would tell whose row it is.
-    seed
-        For studies: the same seed gives the same result. Without it, randomness is cryptographic.
-    progress
-        ``True`` for a bar, or a callable of (done, total).
+    seed, progress
+        A seed is for studies; without it, randomness is cryptographic. ``True`` for a bar, or a callable (done, total).
 
     Returns
     -------

@@ -5,8 +5,8 @@ joins a column and its meaning, and sets two tables of the same records side by 
 """
 
 from nominym.table.attribute import Attribute, Change, Comparison, as_table, attributes, check_roots, of_columns, single
-from nominym.table.coding import MISSING, Column, Missing, check_policy, code, complete, placed
-from nominym.table.frame import Table, column_names
+from nominym.table.coding import MISSING, Column, Missing, check_policy, code, complete, or_data_error, placed, to_arrow
+from nominym.table.frame import Table, bare, column_names, tidied
 
 __all__ = [
     "MISSING",
@@ -18,12 +18,16 @@ __all__ = [
     "Table",
     "as_table",
     "attributes",
+    "bare",
     "check_policy",
     "check_roots",
     "code",
     "column_names",
     "complete",
     "of_columns",
+    "or_data_error",
     "placed",
     "single",
+    "tidied",
+    "to_arrow",
 ]

@@ -43,7 +43,7 @@ class Attribute:
     @property
     def size(self) -> int:
         """Number of categories, what is missing not counted."""
-        return len(self.column.categories)
+        return self.column.size
 
     @cached_property
     def distances(self) -> NDArray[np.float64]:
@@ -320,8 +320,8 @@ class Comparison:
     def coded(self, name: Any) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
         """Return a column before and after over the same categories, those with the same text, and their number."""
         columns = self.before.column(name), self.after.column(name)
-        if columns[0].categories is columns[1].categories:
-            return columns[0].codes, columns[1].codes, len(columns[0].categories)
+        if columns[0].listed is columns[1].listed:
+            return columns[0].codes, columns[1].codes, columns[0].size
         place: dict[str, int] = {}
         codes = []
         for column in columns:

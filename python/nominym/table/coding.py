@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -28,6 +29,23 @@ Missing = Literal["keep", "error"]
 """What ``missing=`` takes: leave values missing, or refuse them."""
 
 
+class Listed:
+    """Distinct values in Arrow, as Python objects from when they are first asked for."""
+
+    def __init__(self, array: Any) -> None:
+        """Hold an array without copying it."""
+        self.array = array
+
+    def __len__(self) -> int:
+        """Count the values."""
+        return len(self.array)
+
+    @cached_property
+    def objects(self) -> tuple[Any, ...]:
+        """The values."""
+        return tuple(python_values(self.array))
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column as numbers: ``categories[codes[i]]`` is the value of record ``i``.
@@ -41,17 +59,28 @@ class Column:
     """
 
     codes: NDArray[np.uint32]
-    categories: tuple[Any, ...]
+    listed: tuple[Any, ...] | Listed
+    """The categories, which may be in Arrow until they are asked for."""
     name: str | None = None
     kind: Kind = "text"
     """What the values are."""
     order: tuple[Any, ...] | None = None
     """All values from lowest to highest, where the column itself lists them so (ordered categoricals)."""
 
+    @property
+    def categories(self) -> tuple[Any, ...]:
+        """Every distinct value once."""
+        return self.listed.objects if isinstance(self.listed, Listed) else self.listed
+
+    @property
+    def size(self) -> int:
+        """Number of categories."""
+        return len(self.listed)
+
     @cached_property
     def counts(self) -> NDArray[np.uint64]:
         """Records of each category."""
-        return count_codes(np.ascontiguousarray(self.codes), len(self.categories))
+        return count_codes(np.ascontiguousarray(self.codes), self.size)
 
     @cached_property
     def missing(self) -> int:
@@ -64,34 +93,36 @@ class Column:
 
     def with_codes(self, codes: NDArray[np.uint32]) -> Column:
         """Return a column over the same categories."""
-        return Column(codes, self.categories, self.name, self.kind, self.order)
+        return replace(self, codes=codes)
 
-    def arranged(self, order: Sequence[int]) -> Column:
+    def arranged(self, order: Sequence[int] | NDArray[np.integer[Any]]) -> Column:
         """Number the categories anew: ``order`` lists the present numbers of all that occur.
 
         >>> code(["flu", "coma", "flu"]).arranged([1, 0]).codes.tolist()
         [0, 1, 0]
         """
-        listed = list(order)
-        if listed == list(range(len(self.categories))):
+        places = np.asarray(order, dtype=np.int64)
+        if np.array_equal(places, np.arange(self.size)):
             return self
-        number = np.full(len(self.categories) + 1, MISSING, dtype=np.uint32)
-        number[listed] = np.arange(len(listed), dtype=np.uint32)
+        number = np.full(self.size + 1, MISSING, dtype=np.uint32)
+        number[places] = np.arange(len(places), dtype=np.uint32)
         codes = number.take(self.codes, mode="clip")  # what is missing is beyond the end
-        return Column(codes, tuple(self.categories[i] for i in listed), self.name, self.kind, self.order)
+        old = self.listed
+        listed = Listed(old.array.take(pa.array(places))) if isinstance(old, Listed) else tuple(old[i] for i in places)
+        return replace(self, codes=codes, listed=listed)
 
     def occurring(self) -> Column:
         """Return the column without the categories that no record has."""
-        return self.arranged(np.flatnonzero(self.counts).tolist())
+        return self.arranged(np.flatnonzero(self.counts))
 
     def dense(self) -> tuple[NDArray[np.uint32], int]:
         """Return codes in which a missing value is one category more, and the number of categories."""
-        d = len(self.categories)
+        d = self.size
         return np.minimum(self.codes, np.uint32(d)) if self.missing else self.codes, d + bool(self.missing)
 
     def first_rows(self) -> NDArray[np.int64]:
         """Return for each category a record that has it."""
-        rows = np.zeros(len(self.categories) + 1, dtype=np.int64)
+        rows = np.zeros(self.size + 1, dtype=np.int64)
         rows[self.dense()[0][::-1]] = np.arange(len(self.codes))[::-1]
         return rows[:-1]
 
@@ -121,13 +152,28 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
         what = f"array of shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
         raise DataError(f"{where}a column of values is needed, not {what}", column=name)
     with or_data_error(name, f"{where}{type_of(values)} cannot be read"):
-        codes, categories, kind = _encode(values)
-        texts = [str(value) for value in categories]
-        column = Column(codes, tuple(categories), name, kind, _own_order(values))
-    # Ties of equal text keep their order, so that 5 and "5" are numbered alike in every run.
-    column = column.arranged(sorted(np.flatnonzero(column.counts).tolist(), key=texts.__getitem__))
+        codes, found, kind = _encode(values)
+        listed = Listed(found) if isinstance(found, pa.Array) else tuple(found)
+        is_float = isinstance(found, pa.FloatingPointArray)
+        order = np.lexsort((~np.signbit(found), found)) if is_float else by_name(found)  # by size, −0 before 0
+        column = Column(codes, listed, name, kind, _own_order(values))
+    column = column.arranged(order[column.counts[order] > 0])
     column.check_missing(missing)
     return column
+
+
+def by_name(values: Any) -> NDArray[np.int64]:
+    """Return the order of values by their texts; ties keep theirs, so that 5 and "5" are numbered alike in every run.
+
+    >>> by_name([9, 10, -1]).tolist(), by_name(pa.array([9, 10, -1])).tolist()
+    ([2, 1, 0], [2, 1, 0])
+    """
+    if isinstance(values, pa.Array):
+        if not values.null_count and re.fullmatch("u?int[0-9]+|(large_)?string(_view)?", str(values.type)):
+            return pc.sort_indices(values.cast(pa.large_string())).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
+        values = python_values(values)
+    texts = [str(value) for value in values]
+    return np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
 
 
 def complete(columns: Mapping[Any, Column]) -> list[Column]:
@@ -200,7 +246,7 @@ def _own_order(values: Any) -> tuple[Any, ...] | None:
 
 _COLUMNS = (pd.Series, pd.Index, pd.api.extensions.ExtensionArray, np.ndarray, pa.Array, pa.ChunkedArray)
 _SLICE = 1 << 20
-_Encoded = tuple["NDArray[np.uint32]", list[Any], Kind]
+_Encoded = tuple["NDArray[np.uint32]", "list[Any] | pa.Array", Kind]
 
 
 def _encode(values: Any) -> _Encoded:
@@ -251,6 +297,26 @@ def _to_arrow(values: Any) -> Any:
     return None  # periods and intervals are more than what they are stored as
 
 
+def to_arrow(values: Any, name: Any) -> Any:
+    """Return a column as files have it: an Arrow array in one piece, without views and runs; or refuse it by name."""
+    with or_data_error(name, f"its type {type_of(values)} has no form in a file"):
+        if not isinstance(values, _COLUMNS) and not is_polars(values, "Series"):
+            values = np.fromiter(values, dtype=object, count=len(values))
+        kind = str(getattr(values, "dtype", ""))
+        if is_polars(values, "Series") and not re.search("Object|128", kind):
+            array = values.alias("").to_arrow()
+        elif kind == "object":
+            values = np.asarray(values)
+            several = len(set(map(type, values[~pd.isna(values)]))) > 1
+            array = None if several and not _is_text(values) else pa.array(values, from_pandas=True)
+        else:
+            array = _to_arrow(values)
+        if array is None:
+            raise DataError(f"its values of type {type_of(values)} have no form in a file", column=name)
+        array = plain(array)
+        return array if getattr(array, "num_chunks", 1) == 1 else array.unify_dictionaries().combine_chunks()
+
+
 def _is_of_one_type(values: NDArray[np.object_]) -> bool:
     """Tell whether Arrow can be given objects.
 
@@ -290,7 +356,8 @@ def _encode_arrow(array: Any) -> _Encoded | None:
     if isinstance(kind, pa.BaseExtensionType):
         parts = [part.storage for part in getattr(array, "chunks", [array])]
         codes, stored, holds = _encode(pa.chunked_array(parts, kind.storage_type))
-        return codes, python_values(kind.wrap_array(pa.array(stored, kind.storage_type))), holds
+        stored = stored if isinstance(stored, pa.Array) else pa.array(stored)
+        return codes, python_values(kind.wrap_array(stored.cast(kind.storage_type))), holds
     if pa.types.is_dictionary(kind):
         return _encode_dictionaries(getattr(array, "chunks", [array]), kind.value_type)
     array = plain(array)
@@ -305,9 +372,11 @@ def _encode_arrow(array: Any) -> _Encoded | None:
     if isinstance(array, pa.ChunkedArray):
         # Only now, as codes: the texts together may be longer than one Arrow array can be.
         array = array.unify_dictionaries().combine_chunks()
-    categories = python_values(array.dictionary)
     holds = next((name for is_such, name in _KINDS.items() if is_such(kind)), "mixed")
-    return _indices(array), categories, "whole" if categories and type(categories[0]) is int else holds
+    if holds != "time":
+        return _indices(array), array.dictionary, holds
+    times = python_values(array.dictionary)
+    return _indices(array), times, "whole" if times and type(times[0]) is int else holds
 
 
 def _encode_dictionaries(parts: Sequence[Any], kind: Any) -> _Encoded:

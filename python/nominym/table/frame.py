@@ -6,6 +6,7 @@ type is, it stays. New values, as noise has them, are made in the type of the co
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
@@ -21,7 +22,7 @@ from pandas.api.types import is_hashable
 
 from nominym.error import DataError, ParameterError, no_column
 from nominym.meaning import is_frame, is_lazy, is_polars, is_sequence
-from nominym.table.coding import MISSING, Column, check_lengths, code, or_data_error, plain, python_values, type_of
+from nominym.table.coding import MISSING, Column, by_name, check_lengths, code, or_data_error, plain, type_of
 
 
 class Table:
@@ -139,12 +140,29 @@ def _with_columns(data: Any, place: Mapping[Any, int], new: Mapping[Any, Any]) -
         for field in data.schema:
             said = {key: what for key, what in (field.metadata or {}).items() if key.startswith(b"ARROW:extension:")}
             kind = new[field.name].type if field.name in new else field.type
-            fields.append(pa.field(field.name, kind, field.nullable, said))
+            fields.append(pa.field(field.name, bare(kind), field.nullable, said))
         schema = pa.schema(fields, {b"pandas": notes} if (notes := (data.schema.metadata or {}).get(b"pandas")) else {})
         return pa.table([new.get(name, data[name]) for name in place], schema=schema)
     if isinstance(data, Mapping):
         return {name: new.get(name, data[name]) for name in place}
     return data.with_columns(list(new.values()))
+
+
+def bare(kind: Any) -> Any:
+    """Return an Arrow type without what other programs note at the fields inside it, such as all values of an Enum."""
+
+    def field(of: Any) -> Any:
+        return pa.field(of.name, bare(of.type), of.nullable)
+
+    if pa.types.is_struct(kind):
+        return pa.struct([field(of) for of in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(field(kind.key_field), field(kind.item_field), kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(field(kind.value_field), kind.list_size)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return (pa.list_ if pa.types.is_list(kind) else pa.large_list)(field(kind.value_field))
+    return kind
 
 
 def column_names(given: Any, known: Sequence[Any], parameter: str = "columns") -> list[Any]:
@@ -170,9 +188,9 @@ def written(old: Any, before: Column, after: Column, moved: bool) -> Any:
     """Write a coded column like an old one: same library, same type."""
     if len(after) != len(before):
         raise DataError(f"{len(after):,} new values for {len(before):,} records", column=before.name)
-    example = repr(after.categories[0]) if after.categories else "none"
     steps = _steps(before, after, moved) if _is_same(before, after) else None
-    with or_data_error(before.name, f"its type {type_of(old)} cannot hold the new values, such as {example}"):
+    example = "" if steps or not after.size else f", such as {after.categories[0]!r}"
+    with or_data_error(before.name, f"its type {type_of(old)} cannot hold the new values{example}"):
         return _tidied(_like(old, after, moved) if steps is None else _taken(old, *steps))
 
 
@@ -188,10 +206,10 @@ def tidied(values: Any, name: Any) -> Any:
 
 
 def _is_same(before: Column, after: Column) -> bool:
-    old, new = before.categories, after.categories
-    if (after.missing and not before.missing) or len(old) != len(new):
+    if (after.missing and not before.missing) or before.size != after.size:
         return False
-    return old is new or all(x is y or (type(x) is type(y) and x == y) for x, y in zip(old, new, strict=True))
+    pairs = zip(before.categories, after.categories, strict=True)
+    return before.listed is after.listed or all(x is y or (type(x) is type(y) and x == y) for x, y in pairs)
 
 
 # ---- values that other records had
@@ -238,7 +256,7 @@ def _taken(old: Any, first: NDArray[Any], *steps: NDArray[Any]) -> Any:
         if gaps:
             masked = isinstance(old, np.ma.MaskedArray)
             gap = np.ma.array([0], old.dtype, mask=True) if masked else np.array([None], dtype=old.dtype)
-            old = np.ma.append(old, gap) if masked else np.append(old, gap)
+            old = (np.ma if masked else np).concatenate([old, gap])
         return reduce(lambda values, rows: values.take(rows), (first, *steps), old)
     values = reduce(lambda values, rows: [values[row] for row in rows.tolist()], (first, *steps), [*old, None])
     return tuple(values) if isinstance(old, tuple) else values
@@ -260,11 +278,12 @@ def _tidied(values: Any) -> Any:
     kind = getattr(values, "dtype", None)
     if isinstance(kind, pd.CategoricalDtype):
         held: Any = values.array if isinstance(values, pd.Series) else values
-        found = _listed(held.codes, held.categories, held.ordered)
+        counts = np.bincount(held.codes[held.codes >= 0], minlength=len(held.categories))
+        found = _listed(np.flatnonzero(counts), held.categories, held.ordered)
         if found is None:
             return values
         listed = pd.CategoricalDtype(kind.categories.take(found[0]), kind.ordered)
-        return _in_pandas(pd.Categorical.from_codes(found[1], dtype=listed), values)
+        return _in_pandas(pd.Categorical.from_codes(found[1][held.codes], dtype=listed), values)
     if isinstance(kind, pd.ArrowDtype):
         array = pa.array(values)
         tidy = _tidied_arrow(array)
@@ -276,25 +295,25 @@ def _tidied(values: Any) -> Any:
     if is_polars(values, "Series") and "Enum" in str(kind):
         narrow = _with_enums(kind, values)
         return values if narrow == kind else values.cast(_with_enums(kind, values, as_text=True)).cast(narrow)
-    if is_polars(values, "Series") and str(kind) in ("String", "Binary"):
-        return type(values)(values.name, values.to_arrow())  # a frame that was sorted or cut still holds all the texts
+    if is_polars(values, "Series") and re.search("String|Binary", str(kind)) and not re.search("Object|128", str(kind)):
+        # Rows that were taken or cut out of a column still hold all its texts.
+        return type(values)(values.name, values.alias("").to_arrow())
     return values
 
 
-def _listed(places: NDArray[Any], values: Any, ordered: bool) -> tuple[list[int], NDArray[np.int64]] | None:
-    """List the dictionary values that occur as they should stand, with places anew; None where they stand so already.
+def _listed(used: NDArray[Any], values: Any, ordered: bool) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
+    """List the dictionary values that occur as they should stand; None where they stand so already.
 
-    Places are numbers of dictionary values, −1 where one is missing.
+    The second part are the new numbers of the old ones, and −1 at the end, for what is missing.
     """
-    used = np.flatnonzero(np.bincount(places[places >= 0], minlength=len(values))).tolist()
     if not ordered:
-        texts = [str(value) for value in (python_values(values) if isinstance(values, pa.Array) else values)]
-        used.sort(key=texts.__getitem__)
-    if used == list(range(len(values))):
+        order = by_name(values)
+        used = order[np.isin(order, used)]
+    if np.array_equal(used, np.arange(len(values))):
         return None
     number = np.full(len(values) + 1, -1)
     number[used] = np.arange(len(used))
-    return used, number[places]
+    return used, number
 
 
 def _tidied_arrow(array: Any) -> Any:
@@ -312,11 +331,15 @@ def _tidied_arrow(array: Any) -> Any:
     if stored is not kind:
         return kind.wrap_array(_tidied_arrow(array.storage))
     if pa.types.is_dictionary(kind):
-        values = array.dictionary
-        places = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        used, places = _listed(places, values, kind.ordered) or (None, places)
-        tidy = _tidied_arrow(values if used is None else _taken(values, np.array(used, dtype=np.int64)))
-        indices = pa.array(places, mask=places < 0).cast(kind.index_type)
+        values, indices = array.dictionary, array.indices
+        used = np.sort(indices.unique().drop_null().to_numpy(zero_copy_only=False)).astype(np.int64)
+        found = _listed(used, values, kind.ordered)
+        if found is None:
+            tidy, indices = _tidied_arrow(values), _tidied_arrow(indices)
+        else:
+            tidy = _tidied_arrow(_taken(values, found[0]))
+            number = found[1][:-1]
+            indices = pa.array(number, mask=number < 0).cast(kind.index_type).take(indices)
         return pa.DictionaryArray.from_arrays(indices, tidy, ordered=kind.ordered)
     if pa.types.is_struct(kind):
         children = [_tidied_arrow(child) for child in array.flatten()]
