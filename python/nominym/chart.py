@@ -106,11 +106,11 @@ def name_ticks(names: Iterable[Any], longest: int = _LONGEST) -> dict[str, Any]:
 
 
 def add_pairs(
-    figure: go.Figure, table: pd.DataFrame, of: str, own: float | None = None, longest: int = _LONGEST, **look: Any
+    figure: go.Figure, table: pd.DataFrame, of: str, diagonal: float | None = None, longest: int = _LONGEST, **look: Any
 ) -> dict[str, Any]:
     """Draw a number for each pair of x and y as a square of coloured cells, and return the ticks of both axes.
 
-    ``own`` is what a name has with itself.
+    ``diagonal`` is what a name has with itself.
     """
     names = list(dict.fromkeys([*table["x"], *table["y"]]))
     ticks = name_ticks(names, longest)
@@ -118,7 +118,7 @@ def add_pairs(
     numbers = zip(table["x"], table["y"], table[of], strict=True)
     known = {frozenset((x, y)): float(value) for x, y, value in numbers if value == value}
     figure.add_heatmap(
-        z=[[own if x == y else known.get(frozenset((x, y))) for x in names] for y in names],
+        z=[[diagonal if x == y else known.get(frozenset((x, y))) for x in names] for y in names],
         x=ticks["tickvals"],
         y=ticks["tickvals"],
         customdata=[[f"{x} and {y}" for x in labels] for y in labels],

@@ -139,7 +139,7 @@ def as_list(values: Any) -> list[Any] | None:
         return None
 
 
-def given(items: Any) -> Any:
+def checked_items(items: Any) -> Any:
     """Check the list of all items that a caller gives, and put it into an Arrow array."""
     if isinstance(items, range):
         return _numbered(items)

@@ -129,7 +129,7 @@ class Itemsets:
         their numbers.
         """
         starts, codes, width = columns.from_csr(matrix)
-        found = names.given(range(width) if items is None else items)
+        found = names.checked_items(range(width) if items is None else items)
         if len(found) != width:
             raise ParameterError(f"{len(found):,} names for a matrix of {width:,} columns", parameter="items")
         return cls._made(starts, codes, found)
@@ -164,7 +164,7 @@ class Itemsets:
 
     @classmethod
     def _coded(cls, starts: NDArray[np.uint64], values: Any, items: Any, column: Any) -> Itemsets:
-        found = names.sorted_names(values) if items is None else names.given(items)
+        found = names.sorted_names(values) if items is None else names.checked_items(items)
         codes = names.code(values, found)
         if isinstance(codes, int):
             raise _not_given(f"row {columns.row_of(starts, codes)}", values[codes].as_py(), column)
@@ -276,7 +276,7 @@ class Itemsets:
         return self._over(items, lambda row: f"row {row}")
 
     def _over(self, items: Any, where: Callable[[int], str]) -> Itemsets:
-        found = items if items is self.names else names.given(items)
+        found = items if items is self.names else names.checked_items(items)
         if found.equals(self.names):
             return self
         starts, codes = self.core.starts(), self.core.items()

@@ -68,7 +68,7 @@ def correlations(table: pd.DataFrame) -> go.Figure:
         hover = f"%{{customdata}}: %{{z:.3f}}<extra>{when}</extra>"
         place = {"xaxis": x_axis, "yaxis": y_axis, "coloraxis": "coloraxis"}
         ticks = chart.add_pairs(
-            figure, table, when, own=1.0, longest=18, texttemplate="%{z:.2f}", hovertemplate=hover, **place
+            figure, table, when, diagonal=1.0, longest=18, texttemplate="%{z:.2f}", hovertemplate=hover, **place
         )
         figure.update_layout(
             {

@@ -244,12 +244,12 @@ def _attack(
         # With one column the search is over its categories, which costs next to nothing.
         rows = None
     records = len(comparison)
-    own = np.arange(records, dtype=np.uint32) if rows is None else rows
+    true_rows = np.arange(records, dtype=np.uint32) if rows is None else rows
     before, after, distances = zip(*(comparison.changes[name].united for name in names), strict=True)
     targets = [codes if rows is None else codes[rows] for codes in before]
     with reporter(progress, "record linkage") as report:
-        ties, people, hits = _core.link_records(targets, list(after), list(distances), own, report)
-    attacked = len(own)
+        ties, people, hits = _core.link_records(targets, list(after), list(distances), true_rows, report)
+    attacked = len(true_rows)
     share = math.fsum(hits / ties) / attacked
     squares = math.fsum(hits / ties.astype(np.float64) ** 2) / attacked
     return Linkage(
