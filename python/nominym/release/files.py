@@ -423,11 +423,12 @@ class ParquetTable:
 
     def __init__(self, path: StrPath) -> None:
         """Open the file and read the names and types of its columns."""
-        self.where, self._path = os.fspath(path), path
+        self.where = os.fspath(path)
         if Path(path).stat().st_size == 0:
             raise FormatError(f"{self.where} is empty: expected a Parquet file")
         try:
-            self._file = pq.ParquetFile(self.where)
+            self._bytes = pa.OSFile(self.where)
+            self._file = pq.ParquetFile(self._bytes)
             self.schema = self._file.schema_arrow
         except (pa.ArrowException, OSError) as error:
             raise self._broken(error) from None
@@ -436,11 +437,15 @@ class ParquetTable:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._file.close()
+        self._bytes.close()
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return name, size and SHA-256 of the file."""
-        return fingerprint(self._path)
+        """Return name, size and SHA-256 of the file, which takes another pass over it."""
+        self._bytes.seek(0)
+        digest = hashlib.sha256()
+        while data := self._bytes.read(_BLOCK):
+            digest.update(data)
+        return {"name": Path(self.where).name, "bytes": self._bytes.size(), "sha256": digest.hexdigest()}
 
     def _broken(self, error: Exception) -> Exception:
         if isinstance(error, OSError) and error.errno is not None:
@@ -452,10 +457,8 @@ class ParquetTable:
         text = [name for name in columns if _is_text(self.types[name])]
         batches = []
         try:
-            with (
-                pq.ParquetFile(self.where, metadata=self._file.metadata, read_dictionary=text) as file,
-                reporter(progress, "reading") as report,
-            ):
+            file = pq.ParquetFile(self._bytes, metadata=self._file.metadata, read_dictionary=text)
+            with reporter(progress, "reading") as report:
                 done = 0
                 for batch in file.iter_batches(batch_size=_ROWS, columns=list(columns)):
                     batches.append(batch.select(list(columns)))
