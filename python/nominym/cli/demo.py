@@ -95,7 +95,7 @@ def _judged(files: list[str], page: Path, overwrite: bool) -> Any:
         share = float(found["linkage"]["share"].max())
         say(f"  the attack: an adversary who knows both values re-identifies {share:.2%} of the people; "
             f"1/{found['k']} is {1 / found['k']:.2%}")  # fmt: skip
-    say(f"  the guarantee {'holds' if found['holds'] else 'DOES NOT HOLD'}")
+    say(f"  the attacks run {'stayed within the bound' if found['holds'] else 'EXCEEDED THE BOUND'}")
     if importlib.util.find_spec("plotly") is None:
         tell("notice", "no report: it needs the extra, pip install nominym[report]")
     else:

@@ -138,7 +138,7 @@ def _show(found: dict[str, Any]) -> None:
         worlds = found["worlds"]
         say(f"rows that a record could be: {worlds['smallest']:,} or more; {worlds['attacked']:,} attacked")
         most = f"the attack finds a row with a probability of at most {worlds['posterior']['largest']:.2%}"
-    held = {None: "", True: f"; 1/{found['k']} holds", False: f"; 1/{found['k']} DOES NOT HOLD"}
+    held = {None: "", True: f"; not more than 1/{found['k']}", False: f"; MORE THAN 1/{found['k']}"}
     say(f"{most}{held[found['holds']]}")
     for why in found["doubts"]:
         say(f"this shows nothing: {why}")
