@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="Method")
 
-_KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list of texts"}
+KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list of texts"}
+"""Kinds of options, as messages call them."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,8 @@ class Method:
         more = [each.name for each in fields(cls)]
         for name, value in given.items():
             if name in known:
-                if not _is_of(known[name].kind, value):
-                    raise ParameterError(f"{_KINDS[known[name].kind]} is needed", parameter=name, value=value)
+                if not is_of(known[name].kind, value):
+                    raise ParameterError(f"{KINDS[known[name].kind]} is needed", parameter=name, value=value)
             elif name not in more:
                 close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
                 hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
@@ -196,7 +197,8 @@ def described(changes: Mapping[Any, Change]) -> dict[Any, dict[str, Any]]:
     }
 
 
-def _is_of(kind: type, value: Any) -> bool:
+def is_of(kind: type, value: Any) -> bool:
+    """Tell whether a value that was read from a file or a line is of a kind of option."""
     if isinstance(value, bool) or kind is bool:
         return isinstance(value, bool) and kind is bool
     if kind is list:
@@ -221,7 +223,7 @@ def _checked(name: str, value: Any, declared: Option) -> Any:
             raise ParameterError(f"give a number{above}", parameter=name, value=value)
         return value if type(value) in (int, float) else number
     if value is None:
-        raise ParameterError(f"{_KINDS[declared.kind]} is needed", parameter=name, value=None)
+        raise ParameterError(f"{KINDS[declared.kind]} is needed", parameter=name, value=None)
     return value
 
 

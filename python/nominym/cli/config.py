@@ -20,7 +20,6 @@ SAY_MEANING = ("taxonomy", "meaning", "order")
 _COLUMN: Mapping[str, type] = {
     "role": str, "taxonomy": str, "meaning": str, "order": list, "format": str, "virtual_root": bool, "root": str,
 }  # fmt: skip
-_KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list of texts"}
 
 
 def load(
@@ -95,13 +94,13 @@ def _known(where: str, content: Mapping[str, Any], known: Collection[str]) -> No
 
 
 def _check(where: str, content: object, known: Mapping[str, type]) -> None:
+    from nominym.method import KINDS, is_of
+
     section = _section(where, content)
     _known(where, section, known)
     for key, value in section.items():
-        kind = known[key]
-        right = type(value) in ((int, float) if kind is float else (kind,))
-        if not right or (kind is list and not all(isinstance(part, str) for part in value)):
-            raise ParameterError(f"{where}: {key} = {value!r}; {_KINDS[kind]} is needed")
+        if not is_of(known[key], value):
+            raise ParameterError(f"{where}: {key} = {value!r}; {KINDS[known[key]]} is needed")
 
 
 def _placed(path: str, section: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from nominym import _core
 from nominym.control import Progress, reporter
-from nominym.table import MISSING, Attribute, Column
+from nominym.table import Attribute, Column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,12 +47,10 @@ class Partition:
 
         A missing value moves like any other: one that stayed would tell its row.
         """
-        codes, _, missing = zip(*(attribute.with_missing for attribute in attributes), strict=True)
+        codes = [attribute.with_missing[0] for attribute in attributes]
         with reporter(progress, "permuting") as report:
-            after = _core.permute_groups(list(codes), self.group_of, joint, seed, report, self.records)
-        return [
-            new if gap is None else np.where(new == gap, MISSING, new) for new, gap in zip(after, missing, strict=True)
-        ]
+            after = _core.permute_groups(codes, self.group_of, joint, seed, report, self.records)
+        return [attribute.without_missing(new) for attribute, new in zip(attributes, after, strict=True)]
 
     def expected(self, attribute: Attribute, progress: Progress = None) -> dict[str, float]:
         """Return what permuting does on average over all draws: a function of groups and values alone.

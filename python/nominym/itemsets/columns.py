@@ -16,7 +16,7 @@ from nominym.error import DataError
 from nominym.itemsets import names
 from nominym.itemsets.names import Missing
 from nominym.meaning import is_frame, is_missing, is_polars, is_sequence
-from nominym.table import MISSING, Column, Table
+from nominym.table import ARROW_REFUSES, MISSING, Column, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +46,7 @@ def from_lists(rows: Any, column: Any, missing: Missing) -> tuple[NDArray[np.uin
         array = pa.array(listed, from_pandas=True)
         if _is_list(array.type) and names.plain(array.flatten()) is not None:
             return from_arrow(array, column, missing)
-    except names.ARROW_REFUSES:
+    except ARROW_REFUSES:
         pass
     # Sets, several types, or a mistake: row by row, with the place for the message.
     lists = [_row(i, row, column, missing) for i, row in enumerate(listed)]
@@ -84,7 +84,7 @@ def from_column(series: Any, missing: Missing) -> tuple[NDArray[np.uint64], Any,
         try:
             # Objects would come as the bytes of pointers.
             array = series.to_list() if str(series.dtype) == "Object" else series.to_arrow()
-        except names.ARROW_REFUSES:
+        except ARROW_REFUSES:
             array = series.to_list()
     if not isinstance(array, pa.Array | pa.ChunkedArray):
         return *from_lists(array, name, missing), name

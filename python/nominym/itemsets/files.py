@@ -20,6 +20,7 @@ from nominym.itemsets import names
 from nominym.itemsets.recode import Recode
 from nominym.itemsets.release import Release
 from nominym.itemsets.sets import ROWS, Itemsets, parse_fimi
+from nominym.table import ARROW_REFUSES
 
 NAME = "nominym-release"
 VERSION = 1
@@ -35,7 +36,7 @@ def draft_parquet(release: Release, draft: Path) -> None:
     if release.labels is not None:
         try:
             parts["label"] = pa.array(release.labels)
-        except names.ARROW_REFUSES:
+        except ARROW_REFUSES:
             raise DataError("a Parquet column has values of one type, in Unicode: turn the labels into texts") from None
     about = {"format": NAME, "version": VERSION, "params": plain(release.params), "summary": plain(release.summary)}
     table = pa.table(parts).replace_schema_metadata({NAME: json.dumps(about, ensure_ascii=False)})

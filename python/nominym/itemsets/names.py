@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from nominym.control import require
 from nominym.error import Advice, DataError, MissingValueError, ParameterError
 from nominym.meaning import is_missing, is_sequence, to_list
+from nominym.table import ARROW_REFUSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 Missing = Literal["error", "empty"]
 """What ``missing=`` takes: refuse missing rows and items, or take them for nothing."""
-
-ARROW_REFUSES = (pa.ArrowException, OverflowError, NotImplementedError, TypeError, ValueError)
-"""What Arrow raises about values that it has no type for: mixtures, huge numbers, texts that are no Unicode."""
 
 LARGEST = 2**31 - 1
 """The largest whole number that files of text have for an item."""

@@ -1,7 +1,8 @@
 """Tables in files: delimited text and Parquet, of which columns are read and written in batches.
 
 ``open_table`` opens a file once: for the names of its columns, then for the records of those that are wanted, and for a
-fingerprint of the bytes that went by."""
+fingerprint of the bytes that went by.
+"""
 
 from __future__ import annotations
 
@@ -212,7 +213,7 @@ class TextFile:
             yield from iter(lambda: bytes(stream.read(_BLOCK)), b"")
 
 
-# ---- out
+# ---- delimited text, out
 
 
 def whole(column: Any) -> Any:
@@ -272,6 +273,9 @@ def _quoted(texts: Any, delimiter: str) -> Any:
         return texts
     doubled = pc.replace_substring(texts, '"', '""')
     return pc.if_else(needs, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
+
+
+# ---- any table
 
 
 TEXT, PARQUET, FIMI = (".csv", ".tsv", ".txt"), (".parquet", ".pq"), (".dat", ".fimi")

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nominym import _core
 from nominym.control import Progress, check_progress, check_seed
@@ -212,9 +213,11 @@ def publish(
         if records.num_rows < 2:
             found = "one record" if records.num_rows else "no record"
             raise DataError(f"{table.where} has {found}; two at least are needed to hide one among others")
-        for name in masked:  # before the shuffle: the row that is named is one of the input
-            if getattr(method, "missing", "keep") == "error":
-                Table(records).column(name).check_missing("error")
+        if getattr(method, "missing", "keep") == "error":
+            # Before the shuffle, so that the row that is named is one of the input.
+            for name in masked:
+                if pc.any(pc.is_null(records[name], nan_is_null=True)).as_py():
+                    Table(records).column(name).check_missing("error")
         shape = {"rows": records.num_rows, "columns": len(table.names)}
         described = {**(table.fingerprint() if key is not None else {}), **shape}
         types = table.types

@@ -254,7 +254,7 @@ def other_choices(swept: pd.DataFrame | None) -> list[Section]:
     shares = ["risk", "low", "high", "bound", *(("loss", "query_error") if "query_error" in swept else ())]
     grid = Grid.of_frame(f"Other values of {name}", swept.drop(columns="current"), shares)
     lead = (
-        f"The data were masked again with other values of {name}, all else alike. Further down is safer, further left "
-        "is more useful."
+        f"The data were masked again with other values of {name}, all else alike. Further down fewer records "
+        "are re-identified, further left less is lost."
     )
     return [Section("Other choices", lead, [Picture(draw.risk_utility(swept), grid, wide=True)])]

@@ -289,9 +289,7 @@ def _swap(
         return _Swapped([codes for codes, _ in found], [candidates for _, candidates in found])
     codes, distances, missing = map(list, zip(*(column.with_missing for column in columns), strict=True))
     found = _core.swap_records(codes, distances, missing, k, seed, report)
-    after = [
-        new if gap is None else np.where(new == gap, MISSING, new) for (new, _), gap in zip(found, missing, strict=True)
-    ]
+    after = [column.without_missing(new) for column, (new, _) in zip(columns, found, strict=True)]
     return _Swapped(after, [candidates for _, candidates in found])
 
 

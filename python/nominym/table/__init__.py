@@ -5,10 +5,22 @@ joins a column and its meaning, and sets two tables of the same records side by 
 """
 
 from nominym.table.attribute import Attribute, Change, Comparison, as_table, attributes, check_roots, of_columns, single
-from nominym.table.coding import MISSING, Column, Missing, check_policy, code, complete, or_data_error, placed, to_arrow
+from nominym.table.coding import (
+    ARROW_REFUSES,
+    MISSING,
+    Column,
+    Missing,
+    check_policy,
+    code,
+    complete,
+    or_data_error,
+    placed,
+    to_arrow,
+)
 from nominym.table.frame import Table, bare, column_names, tidied
 
 __all__ = [
+    "ARROW_REFUSES",
     "MISSING",
     "Attribute",
     "Change",

@@ -59,6 +59,10 @@ class Attribute:
         """
         return self.column.dense()[0], *padded(self.distances, self.column.missing > 0)
 
+    def without_missing(self, codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Turn the category that ``with_missing`` adds back into what is missing."""
+        return np.where(codes == self.size, MISSING, codes) if self.column.missing else codes
+
     @cached_property
     def mean(self) -> int:
         """Place of the mean: of all places, the one with the smallest sum of distances to the records."""

@@ -25,6 +25,9 @@ from nominym.meaning import Kind, is_missing, is_polars, is_sequence, to_list
 MISSING = np.uint32(2**32 - 1)
 """The code of a missing value."""
 
+ARROW_REFUSES = (pa.ArrowException, OverflowError, NotImplementedError, TypeError, ValueError)
+"""What Arrow raises about values that it has no type for: mixtures, huge numbers, texts that are no Unicode."""
+
 Missing = Literal["keep", "error"]
 """What ``missing=`` takes: leave values missing, or refuse them."""
 
@@ -265,8 +268,7 @@ def _encode(values: Any) -> _Encoded:
     try:
         array = _to_arrow(values)
         encoded = None if array is None else _encode_arrow(array)
-    # Arrow raises what its Python layer raises: texts that are no Unicode, numbers beyond 64 bits, mixtures.
-    except (pa.ArrowException, OverflowError, NotImplementedError, TypeError, ValueError):
+    except ARROW_REFUSES:
         encoded = None
     return _encode_objects(to_list(values)) if encoded is None else encoded
 
