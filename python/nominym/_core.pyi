@@ -172,6 +172,7 @@ def group_records(
     anneal: bool,
     seed: int | None,
     progress: _Progress = None,
+    constraints: list[tuple[_Codes, int]] | None = None,
 ) -> tuple[_Codes, _Codes]: ...
 def expected_squares(
     codes: _Codes, distances: NDArray[np.float64], group_of: _Codes, progress: _Progress = None

@@ -43,13 +43,19 @@ pub struct Tuples {
 impl Tuples {
     /// Finds the distinct tuples: one sort of the records. O(n log n).
     pub fn new(attributes: &[Attribute<'_>], control: &Control) -> Result<Self> {
+        Self::beside(attributes, &[], control)
+    }
+
+    /// The same with further columns after the attributes, which tell tuples apart and have no distances.
+    pub fn beside(attributes: &[Attribute<'_>], further: &[Codes<'_>], control: &Control) -> Result<Self> {
         for a in attributes {
             if a.distances.len() != a.categories * a.categories {
                 let message = format!("{} distances for {} categories", a.distances.len(), a.categories);
                 return Err(Error::Parameter(message));
             }
         }
-        let columns: Vec<Codes<'_>> = attributes.iter().map(|a| (a.codes, a.categories)).collect();
+        let own = attributes.iter().map(|a| (a.codes, a.categories));
+        let columns: Vec<Codes<'_>> = own.chain(further.iter().copied()).collect();
         Self::of(&columns, control)
     }
 

@@ -1,6 +1,6 @@
 //! Disjoint groups of near records, and what is done inside them.
 
-use nominym_core::groups::attributes::{expected_cost, long_effort, partition, usual_effort};
+use nominym_core::groups::attributes::{Constraint, expected_cost, long_effort, partition, usual_effort};
 use nominym_core::lists::Lists;
 use nominym_core::rng::Streams;
 use nominym_core::swap::permute::permute;
@@ -13,9 +13,11 @@ use crate::swap::attributes;
 type Column<'py> = Bound<'py, PyArray1<u32>>;
 type Numbers<'py> = PyReadonlyArray1<'py, u32>;
 
-/// Groups of at least `k` near records: the group of each record, and the records group after group.
+/// Groups of at least `k` near records: the group of each record, and the records group after group. Each constraint is a value
+/// for every record, and a share: of the records of a group, at most one of so many has the same value.
 #[pyfunction]
-#[pyo3(signature = (codes, distances, k, anneal, seed, progress=None))]
+#[pyo3(signature = (codes, distances, k, anneal, seed, progress=None, constraints=None))]
+#[allow(clippy::too_many_arguments)] // each is one of Python's
 pub fn group_records<'py>(
     py: Python<'py>,
     codes: Vec<Numbers<'py>>,
@@ -24,11 +26,18 @@ pub fn group_records<'py>(
     anneal: bool,
     seed: Option<u64>,
     progress: Option<&Bound<'py, PyAny>>,
+    constraints: Option<Vec<(Numbers<'py>, usize)>>,
 ) -> PyResult<(Column<'py>, Column<'py>)> {
     let attributes = attributes(&codes, &distances, std::iter::repeat(None))?;
+    let constraints = constraints.unwrap_or_default();
+    let values = constraints.iter().map(|(values, _)| Ok(values.as_slice()?)).collect::<PyResult<Vec<_>>>()?;
+    let shares = constraints.iter().map(|&(_, share)| share);
+    let constraints: Vec<_> =
+        values.into_iter().zip(shares).map(|(values, share)| Constraint { values, share }).collect();
     let records = attributes.first().map_or(0, |a| a.codes.len());
     let effort = if anneal { long_effort(records) } else { usual_effort(records) };
-    let groups = run(py, progress, |control| partition(&attributes, k, effort, &Streams::new(seed)?, control))?;
+    let groups =
+        run(py, progress, |control| partition(&attributes, &constraints, k, effort, &Streams::new(seed)?, control))?;
     Ok((numbered(&groups).into_pyarray(py), groups.into_items().into_pyarray(py)))
 }
 

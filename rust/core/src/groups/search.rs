@@ -5,6 +5,7 @@
 //! once, each with its own generator, and the result does not depend on threads. A group stands in the order where a random
 //! member belongs: a member that fits badly brings its group, sooner or later, to groups where it fits well.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use rand_chacha::ChaCha20Rng;
@@ -37,6 +38,17 @@ pub(super) trait Kernel: Sync {
     /// Weighs parts of the cost by how well the groups serve them; without a partition, all alike.
     fn weigh(&mut self, _partition: Option<&Partition>) {}
 
+    /// Whether a group of these two alone costs nothing.
+    fn alike(&self, a: u32, b: u32) -> bool {
+        a == b
+    }
+
+    /// How many of the copies apart of each of some members, which are alike and begin with `first`, to take for one group
+    /// more of this size, if that is possible.
+    fn lend(&self, _first: u32, apart: &[u32], size: u32) -> Option<Vec<u32>> {
+        (apart.len() == 1).then(|| vec![size])
+    }
+
     /// A random order in which near groups follow each other, and the number of groups in each neighbourhood.
     fn arrange(&self, groups: &[&[u32]], pass: u32) -> Result<(Vec<u32>, Vec<usize>)>;
 
@@ -55,6 +67,16 @@ pub(super) trait Kernel: Sync {
     ) -> Result<()>;
 }
 
+/// Members with numbers next to each other that are alike.
+pub(super) fn runs<K: Kernel>(kernel: &K, members: usize) -> impl Iterator<Item = Range<usize>> {
+    let mut rest = 0..members;
+    std::iter::from_fn(move || {
+        let first = rest.next()?;
+        rest.start = rest.clone().find(|&member| !kernel.alike(first as u32, member as u32)).unwrap_or(members);
+        Some(first..rest.start)
+    })
+}
+
 /// Members in groups.
 #[derive(Clone)]
 pub(super) struct Partition {
@@ -62,8 +84,8 @@ pub(super) struct Partition {
     pub(super) members: Vec<u32>,
     /// Sizes of these groups.
     pub(super) sizes: Vec<u32>,
-    /// Copies of each member that make up a group of their own beside these: none, or at least `k`. Empty where every member
-    /// is a record of its own.
+    /// Copies of each member that make up a group of their own beside these, together with those of members that are alike
+    /// and have the numbers next to it: none, or at least `k`. Empty where every member is a record of its own.
     pub(super) apart: Vec<u32>,
 }
 
@@ -80,14 +102,29 @@ impl Partition {
     }
 
     /// Lets some of the copies apart take part as one group more, since a rare member may be better off with them.
-    fn admit(&mut self, k: u32) {
-        for (member, apart) in (0u32..).zip(&mut self.apart).filter(|(_, apart)| **apart > 0) {
+    fn admit<K: Kernel>(&mut self, k: u32, kernel: &K) {
+        let lend = |&(first, apart): &(u32, &[u32])| {
+            let all = apart.iter().sum::<u32>();
             // What stays must be enough for a group; what goes leaves room for others and can spare some.
-            let size = if *apart < 2 * k { *apart } else { (*apart - k).min(k + (k - 1) / 2) };
-            *apart -= size;
-            self.members.resize(self.members.len() + size as usize, member);
-            self.sizes.push(size);
+            let size = if all < 2 * k { all } else { (all - k).min(k + (k - 1) / 2) };
+            if size == all { Some(apart.to_vec()) } else { kernel.lend(first, apart, size) }
+        };
+        let alike = self.alike(kernel);
+        let lent: Vec<(u32, Option<Vec<u32>>)> = alike.par_iter().map(|run| (run.0, lend(run))).collect();
+        for (first, copies) in lent.into_iter().filter_map(|(first, copies)| Some((first, copies?))) {
+            for (member, copies) in (first..).zip(&copies) {
+                self.apart[member as usize] -= copies;
+                self.members.resize(self.members.len() + *copies as usize, member);
+            }
+            self.sizes.push(copies.iter().sum());
         }
+    }
+
+    /// The copies apart, group after group: the number of the first member, and the copies of each from there.
+    pub(super) fn alike<K: Kernel>(&self, kernel: &K) -> Vec<(u32, &[u32])> {
+        let copies = |run: Range<usize>| (run.start as u32, &self.apart[run]);
+        let taken = |(_, apart): &(u32, &[u32])| apart.iter().any(|&copies| copies > 0);
+        runs(kernel, self.apart.len()).map(copies).filter(taken).collect()
     }
 
     /// Puts the groups into an order.
@@ -112,8 +149,8 @@ impl Partition {
         counts.iter().map(of_count).collect()
     }
 
-    /// Sets groups of identical members apart, and forgets groups that were dissolved.
-    fn settle(&mut self) {
+    /// Sets groups of members that are alike apart, and forgets groups that were dissolved.
+    fn settle<K: Kernel>(&mut self, kernel: &K) {
         if self.apart.is_empty() {
             return;
         }
@@ -121,8 +158,10 @@ impl Partition {
         let mut apart = std::mem::take(&mut self.apart);
         for group in self.groups() {
             let Some(&first) = group.first() else { continue };
-            if group.iter().all(|&member| member == first) {
-                apart[first as usize] += group.len() as u32;
+            if group.iter().all(|&member| kernel.alike(member, first)) {
+                for &member in group {
+                    apart[member as usize] += 1;
+                }
             } else {
                 members.extend_from_slice(group);
                 sizes.push(group.len() as u32);
@@ -186,7 +225,7 @@ fn pass<K: Kernel>(
     temperature: f64,
     control: &Control,
 ) -> Result<()> {
-    partition.admit(k as u32);
+    partition.admit(k as u32, kernel);
     let (order, counts) = kernel.arrange(&partition.groups(), pass)?;
     partition.rearrange(&order);
     let neighbourhoods = partition.split(&counts).into_par_iter().enumerate();
@@ -197,6 +236,6 @@ fn pass<K: Kernel>(
     })?;
     // Those who did not take part.
     control.advance(partition.apart.iter().map(|&copies| u64::from(copies)).sum())?;
-    partition.settle();
+    partition.settle(kernel);
     Ok(())
 }

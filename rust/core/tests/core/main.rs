@@ -3,6 +3,7 @@
 mod common;
 mod distortion;
 mod groups;
+mod groups_constrained;
 mod itemsets_assign;
 mod itemsets_diverse;
 mod itemsets_groups;

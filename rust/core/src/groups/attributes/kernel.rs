@@ -4,6 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
+use super::constraints::Divider;
 use super::costs::{Costs, cost_inside};
 use super::neighbourhood::{ACTIVE, Neighbourhood};
 use super::order::Order;
@@ -21,8 +22,12 @@ const ROUNDS: usize = 8;
 
 /// What a search works on.
 pub(super) struct TupleKernel<'a> {
+    /// Least size of a group.
     pub(super) k: usize,
+    /// The distinct records: categories of the attributes, then values of the constraints.
     pub(super) tuples: &'a Tuples,
+    /// Of each constraint, one of how many records of a group may have the same value.
+    pub(super) shares: &'a [usize],
     pub(super) costs: &'a Costs,
     /// Weights of the attributes beside the costs' own.
     pub(super) weights: Vec<f32>,
@@ -34,6 +39,12 @@ impl TupleKernel<'_> {
     /// Whether groups of hardly more than `k` make neighbourhoods in which all members take part.
     pub(super) fn nobody_rests(&self) -> bool {
         LEAST.1 * (self.k + self.k / 8 + 1) <= ACTIVE
+    }
+
+    /// Values of a tuple, one for each constraint.
+    #[inline]
+    pub(super) fn values(&self, tuple: u32) -> &[u32] {
+        &self.tuples.codes(tuple as usize)[self.costs.attributes()..]
     }
 
     /// Sum of what the groups cost, for each attribute.
@@ -69,6 +80,25 @@ impl Kernel for TupleKernel<'_> {
         HEAT * cost
     }
 
+    fn alike(&self, a: u32, b: u32) -> bool {
+        let codes = |tuple: u32| &self.tuples.codes(tuple as usize)[..self.costs.attributes()];
+        a == b || !self.shares.is_empty() && codes(a) == codes(b)
+    }
+
+    fn lend(&self, first: u32, apart: &[u32], size: u32) -> Option<Vec<u32>> {
+        if self.shares.is_empty() {
+            return Some(vec![size]);
+        }
+        let copies: Vec<u32> =
+            (first..).zip(apart).flat_map(|(tuple, &copies)| std::iter::repeat_n(tuple, copies as usize)).collect();
+        let chosen = Divider::new(self.shares, copies.iter().map(|&tuple| self.values(tuple))).draw(size as usize)?;
+        let mut lent = vec![0; apart.len()];
+        for place in chosen {
+            lent[(copies[place as usize] - first) as usize] += 1;
+        }
+        Some(lent)
+    }
+
     /// Holds back attributes which the groups serve better than others. Many partitions cost nearly the same and differ in
     /// who pays, so gentle weights do.
     fn weigh(&mut self, partition: Option<&Partition>) {
@@ -85,7 +115,7 @@ impl Kernel for TupleKernel<'_> {
         let order = Order::new(self.costs, &mut rng);
         let place = |(group, &members): (u32, &&[u32])| {
             let representative = members[rng.random_range(0..members.len())];
-            let mixed = members.iter().any(|&member| member != representative).then_some(group);
+            let mixed = members.iter().any(|&member| !self.alike(member, representative)).then_some(group);
             Place { key: 0, mixed, size: members.len() as u32, representative, group }
         };
         let mut places: Vec<Place> = (0..).zip(groups).map(place).collect();

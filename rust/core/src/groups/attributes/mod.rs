@@ -11,7 +11,12 @@
 //!
 //! The groups depend on the tuples as a multiset and on chance, never on the order of the records: identical records
 //! are told apart at the end only, by a uniform draw.
+//!
+//! With [`Constraint`]s, records are told apart by their values too, and every step keeps all constraints: what is set apart,
+//! what is left, the first groups (`constraints` instead of `cut`), and every change that is made.
 
+mod apart;
+mod constraints;
 mod costs;
 mod cut;
 mod kernel;
@@ -21,6 +26,8 @@ mod order;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
+use self::apart::set_apart;
+use self::constraints::{Divider, coded};
 use self::costs::Costs;
 use self::cut::cut;
 use self::kernel::TupleKernel;
@@ -32,9 +39,13 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
 use crate::rng::{Stream, Streams};
-use crate::tuples::{Attribute, Tuples};
+use crate::tuples::{Attribute, Codes, Tuples};
 
+pub use constraints::Constraint;
 pub use costs::expected_cost;
+
+/// Records that are divided into groups by themselves where there are constraints.
+const PART: usize = 1 << 13;
 
 /// What pays for so many records: two hundred passes over some thousands, a score over few or over millions.
 pub fn usual_effort(n: usize) -> Effort {
@@ -48,9 +59,14 @@ pub fn long_effort(n: usize) -> Effort {
 
 /// Finds disjoint groups of `k` to `2k - 1` records that are near each other, and larger ones of identical records.
 ///
-/// Memory: the distances once more in single precision, and some forty bytes a record.
+/// Every group keeps all constraints. Where one asks for more than `k` records, its share stands for `k`; and groups are
+/// larger where constraints leave no other way. Possible, and then always found, if no value is on more of all records than
+/// its share; else an error that names the value.
+///
+/// Memory: the distances once more in single precision, and some forty bytes a record, with constraints about a hundred.
 pub fn partition(
     attributes: &[Attribute<'_>],
+    constraints: &[Constraint<'_>],
     k: usize,
     effort: Effort,
     streams: &Streams,
@@ -64,32 +80,48 @@ pub fn partition(
         return Err(Error::Parameter(format!("{n} records make no group of k = {k}; choose a k of at most {n}")));
     }
     control.begin(n as u64 * (effort.passes() + 3));
-    let tuples = Tuples::new(attributes, control)?;
+    let coded = coded(constraints, n, streams, control)?;
+    let values: Vec<Codes<'_>> = coded.iter().map(|c| (&c.values[..], c.distinct)).collect();
+    let tuples = Tuples::beside(attributes, &values, control)?;
     control.advance(n as u64)?;
     let costs = Costs::new(attributes, control)?;
-    let mut kernel = TupleKernel { k, tuples: &tuples, costs: &costs, weights: Vec::new(), streams, control };
-    // Where members of large groups rest, sizes stay as they are.
-    let mut partition = first(&kernel, longest(k, effort.annealing > 0 && kernel.nobody_rests()))?;
+    let shares: Vec<usize> = coded.iter().map(|c| c.share).collect();
+    drop(coded);
+    let k = shares.iter().fold(k, |k, &share| k.max(share));
+    let (tuples, costs, shares) = (&tuples, &costs, &shares);
+    let mut kernel = TupleKernel { k, tuples, shares, costs, weights: Vec::new(), streams, control };
+    let mut partition = if shares.is_empty() {
+        // Where members of large groups rest, sizes stay as they are.
+        first(&kernel, longest(k, effort.annealing > 0 && kernel.nobody_rests()))?
+    } else {
+        constrained(&kernel)?
+    };
     control.advance((n - partition.members.len()) as u64)?;
     improve(&mut kernel, &mut partition, k, effort, control)?;
-    let groups = identify(&partition, &tuples, streams);
+    let groups = identify(&partition, &kernel);
     control.advance(n as u64)?;
     Ok(groups)
 }
 
-/// Groups of up to `longest` by order and cut.
-fn first(kernel: &TupleKernel<'_>, longest: usize) -> Result<Partition> {
-    let TupleKernel { k, tuples, costs, streams, control, .. } = *kernel;
-    let copies = |tuple: u32| tuples.records(tuple as usize).len();
+/// The copies of each tuple that are not apart, in an order in which near ones follow each other.
+fn ordered(kernel: &TupleKernel<'_>, apart: &[u32]) -> Result<Vec<u32>> {
+    let TupleKernel { tuples, costs, streams, control, .. } = *kernel;
+    let copies = |tuple: u32| tuples.records(tuple as usize).len() - apart[tuple as usize] as usize;
     let order = Order::new(costs, &mut streams.generator(Stream::FirstOrder, 0));
     let all = (0..tuples.len() as u32).into_par_iter();
     let mut keyed: Vec<(u64, u32)> =
-        all.filter(|&t| copies(t) < k).map(|t| (order.key(tuples.codes(t as usize)), t)).collect();
+        all.filter(|&t| copies(t) > 0).map(|t| (order.key(tuples.codes(t as usize)), t)).collect();
     control.check()?;
     keyed.par_sort_unstable();
-    let members: Vec<u32> = keyed.iter().flat_map(|&(_, tuple)| std::iter::repeat_n(tuple, copies(tuple))).collect();
-    let apart = (0..tuples.len() as u32).map(|t| if copies(t) < k { 0 } else { copies(t) as u32 }).collect();
-    let mut partition = Partition { members, sizes: Vec::new(), apart };
+    Ok(keyed.iter().flat_map(|&(_, tuple)| std::iter::repeat_n(tuple, copies(tuple))).collect())
+}
+
+/// Groups of up to `longest` by order and cut.
+fn first(kernel: &TupleKernel<'_>, longest: usize) -> Result<Partition> {
+    let TupleKernel { k, tuples, costs, control, .. } = *kernel;
+    let copies = (0..tuples.len()).map(|t| tuples.records(t).len());
+    let apart: Vec<u32> = copies.map(|copies| if copies < k { 0 } else { copies as u32 }).collect();
+    let mut partition = Partition { members: ordered(kernel, &apart)?, sizes: Vec::new(), apart };
     if partition.members.len() >= k {
         partition.sizes = cut(&partition.members, k, longest, tuples, costs, control)?;
     } else if !partition.members.is_empty() {
@@ -115,8 +147,37 @@ fn complete(partition: &mut Partition, kernel: &TupleKernel<'_>) {
     partition.sizes = vec![partition.members.len() as u32];
 }
 
+/// Groups that keep all constraints: those apart, and the others by division of the order.
+fn constrained(kernel: &TupleKernel<'_>) -> Result<Partition> {
+    let TupleKernel { k, shares, control, .. } = *kernel;
+    let apart = set_apart(kernel)?;
+    let sequence = ordered(kernel, &apart)?;
+    let divider = |members: &[u32]| Divider::new(shares, members.iter().map(|&member| kernel.values(member)));
+    // Into large parts first, which share the work out and do not depend on threads.
+    let mut places: Vec<u32> = (0..sequence.len() as u32).collect();
+    let mut parts = Vec::new();
+    if !places.is_empty() {
+        divider(&sequence).split(&mut places, k, PART, &mut parts, control)?;
+    }
+    let mut members: Vec<u32> = places.iter().map(|&place| sequence[place as usize]).collect();
+    let mut rest = &mut members[..];
+    let parts: Vec<&mut [u32]> =
+        parts.iter().map(|&size| rest.split_off_mut(..size as usize).unwrap_or_default()).collect();
+    let sizes = parts.into_par_iter().map(|part| {
+        let (mut places, mut sizes): (Vec<u32>, _) = ((0..part.len() as u32).collect(), Vec::new());
+        divider(part).split(&mut places, k, 0, &mut sizes, control)?;
+        let own = part.to_vec();
+        part.iter_mut().zip(places).for_each(|(member, place)| *member = own[place as usize]);
+        control.advance(part.len() as u64)?;
+        Ok(sizes)
+    });
+    let sizes = sizes.collect::<Result<Vec<_>>>()?.concat();
+    Ok(Partition { members, sizes, apart })
+}
+
 /// Draws which of the records of a tuple go where.
-fn identify(partition: &Partition, tuples: &Tuples, streams: &Streams) -> Lists {
+fn identify(partition: &Partition, kernel: &TupleKernel<'_>) -> Lists {
+    let TupleKernel { tuples, streams, .. } = *kernel;
     let mut rng = streams.generator(Stream::Identities, 0);
     let mut records: Vec<u32> = Vec::with_capacity(tuples.total());
     let mut next = Vec::with_capacity(tuples.len());
@@ -134,8 +195,9 @@ fn identify(partition: &Partition, tuples: &Tuples, streams: &Streams) -> Lists 
     for group in partition.groups() {
         members.push(group.iter().map(&mut take));
     }
-    for (tuple, &apart) in (0u32..).zip(&partition.apart).filter(|(_, apart)| **apart > 0) {
-        members.push((0..apart).map(|_| take(&tuple)));
+    for (first, apart) in partition.alike(kernel) {
+        let copies = (first..).zip(apart).flat_map(|(tuple, &copies)| std::iter::repeat_n(tuple, copies as usize));
+        members.push(copies.map(|tuple| take(&tuple)));
     }
     members
 }

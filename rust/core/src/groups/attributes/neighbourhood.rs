@@ -37,11 +37,15 @@ pub(super) struct Neighbourhood {
     between: Vec<f32>,
     /// Smallest gain that is one.
     rounding: f32,
+    /// Of each constraint, one of how many records of a group may have the same value.
+    shares: Vec<usize>,
+    /// Values of each active member, one for each constraint, numbered here from 0; no two constraints share a number.
+    values: Vec<usize>,
     state: State,
 }
 
 /// Who is in which group at the moment, and what that means.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     /// Group of each active member.
     group: Vec<usize>,
@@ -53,6 +57,10 @@ struct State {
     to_group: Vec<f32>,
     /// Sum of the costs between all ordered pairs of a group; not known, nor needed, where some rest.
     inside: Vec<f32>,
+    /// How many of a group have each value, group after group.
+    counts: Vec<u32>,
+    /// Number of values.
+    distinct: usize,
 }
 
 /// A change of groups, with the difference that it makes to the cost.
@@ -72,7 +80,7 @@ impl Neighbourhood {
         let mut tuple = Vec::with_capacity(members.len().min(ACTIVE));
         let mut resting = vec![Vec::new(); sizes.len()];
         let size: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
-        let mut state = State { group: Vec::new(), active: Vec::new(), size, to_group: Vec::new(), inside: Vec::new() };
+        let mut state = State { size, ..State::default() };
         let mut rest = members;
         for (g, &size) in state.size.iter().enumerate() {
             let (own, others) = rest.split_at(size);
@@ -89,8 +97,13 @@ impl Neighbourhood {
             state.group.resize(tuple.len(), g);
             state.active.push((first..tuple.len()).collect());
         }
-        let mut neighbourhood = Self { k: kernel.k, whole, tuple, resting, between: Vec::new(), rounding: 0.0, state };
+        let (shares, values, between) = (kernel.shares.to_vec(), Vec::new(), Vec::new());
+        let mut neighbourhood =
+            Self { k: kernel.k, whole, tuple, resting, between, rounding: 0.0, shares, values, state };
         neighbourhood.measure(kernel);
+        if !kernel.shares.is_empty() {
+            neighbourhood.count(members, kernel);
+        }
         neighbourhood
     }
 
@@ -140,6 +153,62 @@ impl Neighbourhood {
         }
     }
 
+    /// Counts the values in each group.
+    fn count(&mut self, members: &[u32], kernel: &TupleKernel<'_>) {
+        let keys = |tuple: u32| (0u64..).zip(kernel.values(tuple)).map(|(c, &value)| c << 32 | u64::from(value));
+        let mut distinct: Vec<u64> = members.iter().flat_map(|&tuple| keys(tuple)).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let number = |key: u64| distinct.partition_point(|&known| known < key);
+        self.values = self.tuple.iter().flat_map(|&tuple| keys(tuple)).map(number).collect();
+        let state = &mut self.state;
+        state.distinct = distinct.len();
+        state.counts = vec![0; state.distinct * state.size.len()];
+        for (counts, resting) in state.counts.chunks_mut(state.distinct).zip(&self.resting) {
+            resting.iter().flat_map(|&tuple| keys(tuple)).for_each(|key| counts[number(key)] += 1);
+        }
+        for (values, &group) in self.values.chunks(self.shares.len()).zip(&state.group) {
+            for value in values {
+                state.counts[group * state.distinct + value] += 1;
+            }
+        }
+    }
+
+    /// Values of a member, each with the share of its constraint.
+    #[inline]
+    fn limits(&self, member: usize) -> impl Iterator<Item = (usize, usize)> {
+        let own = &self.values[member * self.shares.len()..][..self.shares.len()];
+        own.iter().copied().zip(self.shares.iter().copied())
+    }
+
+    /// Whether a group may take a member instead of another.
+    #[inline]
+    fn may_swap(&self, member: usize, to: usize, back: usize) -> bool {
+        let (state, from) = (&self.state, self.state.group[member]);
+        let more = |value, group: usize, share| (state.count(value, group) + 1) * share <= state.size[group];
+        self.limits(member)
+            .zip(self.limits(back))
+            .all(|((own, share), (other, _))| own == other || more(own, to, share) && more(other, from, share))
+    }
+
+    /// Whether a group may take one member more.
+    #[inline]
+    fn may_join(&self, state: &State, member: usize, to: usize) -> bool {
+        self.limits(member).all(|(value, share)| (state.count(value, to) + 1) * share <= state.size[to] + 1)
+    }
+
+    /// Whether a member may leave its group, where nobody rests.
+    fn may_leave(&self, member: usize) -> bool {
+        let (state, from) = (&self.state, self.state.group[member]);
+        let enough = |&other: &usize| {
+            let own = self.limits(member).zip(self.limits(other));
+            own.into_iter().all(|((own, _), (value, share))| {
+                (state.count(value, from) - usize::from(own == value)) * share < state.size[from]
+            })
+        };
+        state.active[from].iter().filter(|&&other| other != member).all(enough)
+    }
+
     /// Makes the best change for one member after another, and dissolves groups, until nothing helps.
     pub(super) fn descend(&mut self, control: &Control) -> Result<()> {
         loop {
@@ -181,7 +250,8 @@ impl Neighbourhood {
         let gain = self.state.inside[group] / self.state.size[group] as f32;
         let cheapest = |state: &State, member: usize| {
             let room = |&g: &usize| g != group && state.size[g] > 0 && state.size[g] < 2 * self.k - 1;
-            let costs = (0..state.size.len()).filter(room).map(|g| (state.joining(member, g, n), g));
+            let may = |&g: &usize| self.shares.is_empty() || self.may_join(state, member, g);
+            let costs = (0..state.size.len()).filter(room).filter(may).map(|g| (state.joining(member, g, n), g));
             costs.min_by(|a, b| a.0.total_cmp(&b.0))
         };
         let members = self.state.active[group].clone();
@@ -195,7 +265,7 @@ impl Neighbourhood {
         for member in members {
             let Some((joining, to)) = cheapest(&state, member) else { return false };
             cost += joining;
-            state.transfer(member, to, &self.between);
+            state.transfer(member, to, &self.between, &self.values);
         }
         if cost > gain - self.rounding {
             return false;
@@ -236,14 +306,15 @@ impl Neighbourhood {
         let mut least = f32::INFINITY;
         for &other in &state.active[to] {
             let part = to_from[other] * share_from - to_to[other] * share_to - row[other] * (share_from + share_to);
-            if part < least {
+            if part < least && (self.shares.is_empty() || self.may_swap(member, to, other)) {
                 (back, least) = (Some(other), part);
             }
         }
         let difference = 2.0 * (least - to_from[member] * share_from + to_to[member] * share_to);
         if self.whole && state.size[from] > self.k && state.size[to] < 2 * self.k - 1 {
             let difference_of_move = state.joining(member, to, n) - state.leaving(member, n);
-            if difference_of_move < difference {
+            let may = || self.shares.is_empty() || self.may_join(state, member, to) && self.may_leave(member);
+            if difference_of_move < difference && may() {
                 return Change { member, to, back: None, difference: difference_of_move };
             }
         }
@@ -252,9 +323,9 @@ impl Neighbourhood {
 
     fn make(&mut self, change: Change) {
         let from = self.state.group[change.member];
-        self.state.transfer(change.member, change.to, &self.between);
+        self.state.transfer(change.member, change.to, &self.between, &self.values);
         if let Some(back) = change.back {
-            self.state.transfer(back, from, &self.between);
+            self.state.transfer(back, from, &self.between, &self.values);
         }
     }
 
@@ -274,6 +345,12 @@ impl Neighbourhood {
 }
 
 impl State {
+    /// How many of a group have a value.
+    #[inline]
+    fn count(&self, value: usize, group: usize) -> usize {
+        self.counts[group * self.distinct + value] as usize
+    }
+
     /// What a member's coming adds to the cost of a group, `n` being the number of active members.
     #[inline]
     fn joining(&self, member: usize, to: usize, n: usize) -> f32 {
@@ -289,9 +366,15 @@ impl State {
         inside / size - (inside - 2.0 * self.to_group[from * n + member]) / (size - 1.0)
     }
 
-    fn transfer(&mut self, member: usize, to: usize, between: &[f32]) {
+    /// Brings a member to a group, given the costs between members and the values of all.
+    fn transfer(&mut self, member: usize, to: usize, between: &[f32], values: &[usize]) {
         let n = self.group.len();
         let from = self.group[member];
+        let constraints = values.len() / n;
+        for value in &values[member * constraints..][..constraints] {
+            self.counts[from * self.distinct + value] -= 1;
+            self.counts[to * self.distinct + value] += 1;
+        }
         self.inside[from] -= 2.0 * self.to_group[from * n + member];
         self.inside[to] += 2.0 * self.to_group[to * n + member];
         let row = &between[member * n..][..n];
@@ -338,7 +421,7 @@ mod tests {
             let mut members: Vec<u32> = (0..n).map(|_| rng.random_range(0..tuples.len() as u32)).collect();
             let streams = Streams::new(Some(0)).unwrap();
             let (tuples, costs, weights) = (&tuples, &costs, vec![1.0, 1.3]);
-            let kernel = TupleKernel { k, tuples, costs, weights, streams: &streams, control: &control };
+            let kernel = TupleKernel { k, tuples, costs, weights, shares: &[], streams: &streams, control: &control };
             let mut local = Neighbourhood::new(&members, &sizes, &kernel, &mut rng);
             assert_eq!(local.whole, k < 300);
             let near = |a: f32, b: f32| (a - b).abs() < 1e-3 * (1.0 + b.abs());
