@@ -12,6 +12,10 @@ __all__ = [
     "assign_groups",
     "assign_matches",
     "assign_ring",
+    "attack_bundles",
+    "attack_informed",
+    "attack_matching",
+    "attack_recoding",
     "class_sizes",
     "count_compatible",
     "count_queries",
@@ -309,6 +313,40 @@ def link_records(
     own: NDArray[np.uint32],
     progress: _Progress = None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64]]: ...
+def attack_informed(
+    masked: list[tuple[_Codes, int]],
+    kept: list[tuple[_Codes, int]],
+    group_of: _Codes,
+    progress: _Progress = None,
+    sampled: _Codes | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def attack_matching(
+    before: list[_Codes],
+    after: list[_Codes],
+    distances: list[NDArray[np.float64]],
+    size: int,
+    seed: int | None,
+    progress: _Progress = None,
+    group_of: _Codes | None = None,
+    cells: _Codes | None = None,
+    targets: _Codes | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
+def attack_recoding(
+    before: list[tuple[_Codes, int]],
+    after: list[tuple[_Codes, int]],
+    anchors: list[tuple[_Codes, _Codes, int]],
+    seed: int | None,
+    progress: _Progress = None,
+) -> list[NDArray[np.uint32]]: ...
+def attack_bundles(
+    before: list[tuple[_Codes, int]],
+    after: list[tuple[_Codes, int]],
+    unit_before: _Codes,
+    unit_after: _Codes,
+    units: int,
+    targets: _Codes | None = None,
+    progress: _Progress = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]: ...
 def class_sizes(
     columns: list[tuple[_Codes, int]], progress: _Progress = None
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]: ...

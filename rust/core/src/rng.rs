@@ -105,6 +105,12 @@ pub enum Stream {
     Queries,
     /// Records that are attacked.
     Sample,
+    /// Matchings of whole pools of people and rows; a block for each pool.
+    MatchedPool,
+    /// Matchings of neighbourhoods; a block for each target.
+    MatchedTarget,
+    /// Which of equally likely recodings is taken; a block for each start.
+    Recoding,
     /// One part of a synthetic dataset.
     Synthetic(u32),
 }
@@ -153,6 +159,9 @@ impl Stream {
             Self::Shuffle => 660,
             Self::Queries => 661,
             Self::Sample => 700,
+            Self::MatchedPool => 701,
+            Self::MatchedTarget => 702,
+            Self::Recoding => 703,
         }
     }
 }
@@ -322,6 +331,7 @@ mod tests {
                 of([Stream::Queries]),
             ]
             .concat(),
+            of([Stream::Sample, Stream::MatchedPool, Stream::MatchedTarget, Stream::Recoding]),
         ];
         for family in families {
             let mut seen = HashMap::new();

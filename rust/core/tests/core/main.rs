@@ -1,5 +1,6 @@
 //! All tests of the core in one program: it is compiled and linked once.
 
+mod attacks;
 mod common;
 mod distortion;
 mod groups;
