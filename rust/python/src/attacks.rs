@@ -17,6 +17,9 @@ type Numbers<'py> = PyReadonlyArray1<'py, u32>;
 /// Codes and number of categories.
 type Coded<'py> = (Numbers<'py>, usize);
 
+/// Largest posterior, that of the own row, and the probability of a right guess, by record.
+type Beliefs<'py> = (Column<'py, f64>, Column<'py, f64>, Column<'py, f64>);
+
 /// Distances of all pairs of categories, or a position of each on a line.
 #[derive(FromPyObject)]
 pub enum Distances<'py> {
@@ -39,7 +42,6 @@ fn slice<'a>(numbers: Option<&'a Numbers<'_>>) -> PyResult<Option<&'a [u32]>> {
 /// Posterior probabilities of the best row and of the own row, and of a right guess, for each record of the groups.
 #[pyfunction]
 #[pyo3(signature = (masked, kept, group_of, progress=None, sampled=None))]
-#[allow(clippy::type_complexity)]
 pub fn attack_informed<'py>(
     py: Python<'py>,
     masked: Vec<Coded<'py>>,
@@ -47,7 +49,7 @@ pub fn attack_informed<'py>(
     group_of: Numbers<'py>,
     progress: Option<&Bound<'py, PyAny>>,
     sampled: Option<Numbers<'py>>,
-) -> PyResult<(Column<'py, f64>, Column<'py, f64>, Column<'py, f64>)> {
+) -> PyResult<Beliefs<'py>> {
     let (masked, kept, group_of) = (codes(&masked)?, codes(&kept)?, group_of.as_slice()?);
     let sampled = slice(sampled.as_ref())?;
     let found = run(py, progress, |control| informed::attack(&masked, &kept, group_of, sampled, control))?;

@@ -137,9 +137,13 @@ struct Index {
 impl Index {
     fn new(bags: &Bags, values: usize, units: usize, unit_of: &[u32]) -> Self {
         let mut starts = vec![0; values + 1];
-        bags.values.iter().for_each(|&(value, _)| starts[value as usize + 1] += 1);
+        for &(value, _) in &bags.values {
+            starts[value as usize + 1] += 1;
+        }
         let mut present = vec![false; units];
-        unit_of.iter().for_each(|&unit| present[unit as usize] = true);
+        for &unit in unit_of {
+            present[unit as usize] = true;
+        }
         let of_all = present.iter().filter(|&&present| present).count() as f64 + 1.0;
         let weigh = |&with: &usize| ((of_all / (with as f64 + 1.0)).ln().max(1e-3) * SCALE) as i64;
         let weights: Vec<i64> = starts[1..].iter().map(weigh).collect();
@@ -184,7 +188,9 @@ impl Index {
             least
         };
         let mut limit = i64::MAX;
-        touched.iter().for_each(|&unit| limit = take(distance(unit)));
+        for &unit in &*touched {
+            limit = take(distance(unit));
+        }
         // Those that share nothing: the lightest of them are nearest.
         for &unit in &self.by_weight {
             if self.whole[unit as usize] > limit {

@@ -152,7 +152,9 @@ impl<'a> Statistics<'a> {
         let mut counts = Vec::with_capacity(masked.len());
         for &(codes, categories) in masked {
             let mut times = vec![0; categories];
-            codes.iter().for_each(|&code| times[code as usize] += 1);
+            for &code in codes {
+                times[code as usize] += 1;
+            }
             counts.push(times);
         }
         let mut pairs = Vec::with_capacity(kept.len() * masked.len());
@@ -300,7 +302,9 @@ impl Side {
         tuples.dedup();
         let of: Vec<u32> = all.iter().map(|tuple| tuples.partition_point(|t| t < tuple) as u32).collect();
         let mut times = vec![0.0; tuples.len()];
-        of.iter().for_each(|&i| times[i as usize] += 1.0);
+        for &i in &of {
+            times[i as usize] += 1.0;
+        }
         Self { tuples, times, of }
     }
 }
@@ -369,7 +373,9 @@ pub fn balance(logs: &[f64], people: &[f64], rows: &[f64], corrected: bool, cont
     let mut kernel = logs.to_vec();
     for line in kernel.chunks_exact_mut(width) {
         let most = line.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        line.iter_mut().for_each(|cell| *cell -= most);
+        for cell in line {
+            *cell -= most;
+        }
     }
     let mut most = vec![f64::NEG_INFINITY; width];
     for line in kernel.chunks_exact(width) {
@@ -454,6 +460,8 @@ pub fn exact(logs: &[f64], subsets: &mut [Vec<f64>; 2]) -> Vec<f64> {
         last[set] = sum;
     }
     let whole = first[all];
-    posterior.iter_mut().for_each(|p| *p /= whole);
+    for p in &mut posterior {
+        *p /= whole;
+    }
     posterior
 }

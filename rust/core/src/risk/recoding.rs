@@ -109,7 +109,9 @@ impl Side {
         let categories: Vec<usize> = columns.iter().map(|&(_, categories)| categories).collect();
         let mut counts: Vec<Vec<u64>> = categories.iter().map(|&categories| vec![0; categories]).collect();
         for (counts, (codes, _)) in counts.iter_mut().zip(columns) {
-            codes.iter().for_each(|&code| counts[code as usize] += 1);
+            for &code in *codes {
+                counts[code as usize] += 1;
+            }
         }
         Ok(Self { tuples, categories, renamed, counts })
     }
@@ -200,7 +202,7 @@ impl Profile {
     }
 }
 
-/// A number that two others, in this order, are scattered to (the finalizer of SplitMix64).
+/// A number that two others, in this order, are scattered to (the finalizer of `SplitMix64`).
 #[inline]
 fn mix(a: u64, b: u64) -> u64 {
     let mut x = a.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ b.wrapping_add(0x9e37_79b9_7f4a_7c15).rotate_left(29);
@@ -473,7 +475,9 @@ impl Shared {
         let left = occurring.ranked(1).into_iter().filter(|&w| !taken[place[w as usize] as usize]);
         let open = occurring.ranked(0).into_iter().filter(|&v| images[v as usize] == MISSING);
         let pairs: Vec<(u32, u32)> = open.zip(left).collect();
-        pairs.into_iter().for_each(|(v, w)| images[v as usize] = w);
+        for (v, w) in pairs {
+            images[v as usize] = w;
+        }
         Ok((images, total))
     }
 }
