@@ -310,9 +310,11 @@ def link_records(
     targets: list[_Codes],
     release: list[_Codes],
     distances: list[NDArray[np.float64]],
-    own: NDArray[np.uint32],
+    owner: NDArray[np.uint32],
+    owner_of_row: NDArray[np.uint32],
     progress: _Progress = None,
-) -> tuple[NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint64]]: ...
+    cells: tuple[_Codes, _Codes] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.uint32]]: ...
 def attack_informed(
     masked: list[tuple[_Codes, int]],
     kept: list[tuple[_Codes, int]],

@@ -1,7 +1,7 @@
 //! Attacks on releases of coded columns.
 
 use nominym_core::error::{Error, Result};
-use nominym_core::risk::linkage::{Known, Tied, link};
+use nominym_core::risk::linkage::{Distances, Known, Linked, Sides, link};
 use nominym_core::risk::{classes, sample};
 use nominym_core::rng::Streams;
 use nominym_core::tuples::Codes;
@@ -12,41 +12,53 @@ use crate::control::run;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 type Numbers<'py> = PyReadonlyArray1<'py, u32>;
-type Distances<'py> = PyReadonlyArray2<'py, f64>;
+/// Distances between the categories of a column: a square matrix, or a position for each on a line.
+#[derive(FromPyObject)]
+pub enum Measured<'py> {
+    Matrix(PyReadonlyArray2<'py, f64>),
+    Line(PyReadonlyArray1<'py, f64>),
+}
 
-/// Numbers of nearest rows, how many targets have each, and how many of these have their own row among them.
-type Linked<'py> = (Column<'py, u32>, Column<'py, u64>, Column<'py, u64>);
+/// Mean distance, number of the nearest rows, and how many of these are the target's own, for each target.
+type Nearest<'py> = (Column<'py, f64>, Column<'py, u32>, Column<'py, u32>);
 
-/// Links targets with the nearest rows of a release by columns with the same categories; `own` are their true rows.
+/// Links targets with the nearest rows of a release by columns with the same categories. Only rows with the cell of the
+/// target come into question, if there are cells: those of the targets and those of the rows.
 #[pyfunction]
-#[pyo3(signature = (targets, release, distances, own, progress=None))]
+#[pyo3(signature = (targets, release, distances, owner, owner_of_row, progress=None, cells=None))]
+#[allow(clippy::too_many_arguments)]
 pub fn link_records<'py>(
     py: Python<'py>,
     targets: Vec<Numbers<'py>>,
     release: Vec<Numbers<'py>>,
-    distances: Vec<Distances<'py>>,
-    own: Numbers<'py>,
+    distances: Vec<Measured<'py>>,
+    owner: Numbers<'py>,
+    owner_of_row: Numbers<'py>,
     progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Linked<'py>> {
+    cells: Option<(Numbers<'py>, Numbers<'py>)>,
+) -> PyResult<Nearest<'py>> {
     let columns = targets.iter().zip(&release).zip(&distances);
     let known = columns.map(|((targets, release), distances)| {
-        let (targets, release, categories) = (targets.as_slice()?, release.as_slice()?, distances.as_array().nrows());
-        Ok(Known { targets, release, distances: distances.as_slice()?, categories })
+        let distances = match distances {
+            Measured::Matrix(matrix) => Distances::Matrix(matrix.as_slice()?, matrix.as_array().nrows()),
+            Measured::Line(positions) => Distances::Line(positions.as_slice()?),
+        };
+        Ok(Known { targets: targets.as_slice()?, release: release.as_slice()?, distances })
     });
     let known = known.collect::<PyResult<Vec<_>>>()?;
-    let own = own.as_slice()?;
+    let owners = Sides { targets: owner.as_slice()?, release: owner_of_row.as_slice()? };
+    let cells = match &cells {
+        Some((targets, release)) => Some(Sides { targets: targets.as_slice()?, release: release.as_slice()? }),
+        None => None,
+    };
     let same = (targets.len(), targets.len()) == (release.len(), distances.len());
-    let tied = run(py, progress, |control| -> Result<Vec<Tied>> {
+    let Linked { distance, ties, hits } = run(py, progress, |control| -> Result<Linked> {
         if !same {
             return Err(Error::Parameter("targets, release and distances for each column are needed".into()));
         }
-        link(&known, own, control)
+        link(&known, owners, cells, control)
     })?;
-    Ok((
-        tied.iter().map(|t| t.rows).collect::<Vec<_>>().into_pyarray(py),
-        tied.iter().map(|t| t.targets).collect::<Vec<_>>().into_pyarray(py),
-        tied.iter().map(|t| t.hits).collect::<Vec<_>>().into_pyarray(py),
-    ))
+    Ok((distance.into_pyarray(py), ties.into_pyarray(py), hits.into_pyarray(py)))
 }
 
 /// Sizes of the classes of records with equal tuples, and how many classes have each; codes and number of categories.

@@ -1,30 +1,35 @@
 //! Distance-based record linkage: an intruder who knows some values of a person takes the nearest row of the release.
 //!
-//! Near is what has the smallest mean of semantic distances over the known columns; of equally near rows any is taken,
-//! so a person whose own row is one of `t` is found with a probability of 1/t.
+//! Near is what has the smallest mean of distances over the known columns; of equally near rows any is taken, so a person
+//! who owns `h` of `t` is found with a probability of h/t. Where the intruder knows columns that were not masked, only
+//! rows with the same values there, those of one *cell*, come into question.
 //!
 //! Targets with the same values look for the same rows, and rows with the same values are found together: both sides
-//! are distinct tuples with the number of their records. The nearest tuples are found by the pruned search of
-//! [`crate::search`], sixteen targets at once that are near each other, in parallel. Whether a target's own row is among
-//! them is told by its distance alone.
-
-use std::collections::BTreeMap;
+//! are distinct tuples with the number of their records. Each cell has a search tree of its own. The nearest tuples are
+//! found by the pruned search of [`crate::search`], in parallel: sixteen targets at once that are near each other, or
+//! one by one where numbers are known or a cell is small. Whether a target's own rows are among them is told by their
+//! distance alone.
 
 use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::lists::Lists;
+use crate::search::alone::{Alone, Near, Tuple, numbers};
 use crate::search::hierarchy::Hierarchy;
 use crate::search::lanes::LANES;
-use crate::search::scale::{self, Distance, Space};
-use crate::search::tree::Tree;
+use crate::search::line::Numbers;
+use crate::search::scale::{self, Distance, Measured, Space};
+use crate::search::tree::{Node, Tree};
 use crate::search::{Found, Index, Room};
 use crate::tuples::{Attribute, Codes, Tuples};
 
 /// Tuples of the release in a leaf of their tree.
 const LEAF: usize = 64;
-/// Targets that one thread takes at a time.
-const CHUNK: usize = 16 * LANES;
+/// Batches of targets that one thread takes at a time.
+const CHUNK: usize = 16;
+/// Own rows that are looked at before the search.
+const FIRST: usize = 8;
 
 /// A column that an intruder knows, with the same categories on both sides; a missing value is one of them.
 #[derive(Debug, Clone, Copy)]
@@ -33,168 +38,403 @@ pub struct Known<'a> {
     pub targets: &'a [u32],
     /// Category of each row of the release.
     pub release: &'a [u32],
-    /// Square matrix of distances between categories, row after row: symmetric, not negative, 0 on the diagonal.
-    pub distances: &'a [f64],
-    /// Number of categories.
-    pub categories: usize,
+    /// How far categories are from each other.
+    pub distances: Distances<'a>,
 }
 
-/// The targets for whom equally many rows are nearest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tied {
-    /// Number of nearest rows.
-    pub rows: u32,
-    /// Targets who have so many.
-    pub targets: u64,
-    /// Those among them whose own row is one of the nearest.
-    pub hits: u64,
+/// Distances between the categories of a column.
+#[derive(Debug, Clone, Copy)]
+pub enum Distances<'a> {
+    /// A square matrix, row after row, and its number of rows: symmetric, not negative, 0 on the diagonal.
+    Matrix(&'a [f64], usize),
+    /// A position for each category: the distance is the difference. NaN stands for a missing value, which is as far
+    /// from every other as the two farthest are from each other, or 1 if there are no two.
+    Line(&'a [f64]),
 }
 
-/// Links every target with its nearest rows of the release; `own` is the row that truly belongs to each target.
+impl Distances<'_> {
+    fn categories(&self) -> usize {
+        match self {
+            Self::Matrix(_, categories) => *categories,
+            Self::Line(positions) => positions.len(),
+        }
+    }
+}
+
+/// A number for each target and each row of the release, with one meaning on both sides.
+#[derive(Debug, Clone, Copy)]
+pub struct Sides<'a> {
+    /// The number of each target.
+    pub targets: &'a [u32],
+    /// The number of each row of the release.
+    pub release: &'a [u32],
+}
+
+/// The nearest rows of each target.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Linked {
+    /// Mean distance over the known columns; exactly 0 where it is 0 in each, and infinite where there is no row.
+    pub distance: Vec<f64>,
+    /// Number of the rows at that distance, which are the nearest.
+    pub ties: Vec<u32>,
+    /// How many of these belong to the owner of the target.
+    pub hits: Vec<u32>,
+}
+
+/// Links every target with its nearest rows of the release. Several targets and rows may have one owner. Given cells, only
+/// rows of a target's cell come into question; own rows in other cells are never found.
 ///
-/// With T distinct tuples of the release and U of the targets: O(n log n) to find them and to build the tree, then for each
-/// of the U between log T and T steps.
-pub fn link(known: &[Known<'_>], own: &[u32], control: &Control) -> Result<Vec<Tied>> {
-    let (targets, release) = sides(known, own, control)?;
-    let (spaces, renumbered) = spaces(known, [&targets, &release], control)?;
-    let mut hierarchies = Vec::with_capacity(spaces.len());
-    for space in &spaces {
-        control.check()?;
-        hierarchies.push(Hierarchy::by_distance(space));
-    }
-    let codes = |tuples: &Tuples, order: &[u32]| -> Vec<Vec<u32>> {
-        let column = |a: usize| order.iter().map(|&t| renumbered[a][tuples.codes(t as usize)[a] as usize]).collect();
-        (0..known.len()).map(column).collect()
-    };
-    let grown = |tuples: &Tuples, leaf: usize| {
+/// With T distinct tuples of the release and U of the targets: O(n log n) to find them and to build the trees, then for
+/// each of the U between log T and T steps, and one for each row of its owner. O(n) memory beside the matrices.
+pub fn link(known: &[Known<'_>], owners: Sides<'_>, cells: Option<Sides<'_>>, control: &Control) -> Result<Linked> {
+    let (targets, release) = distinct(known, owners, cells, control)?;
+    let columns = Columns::new(known, cells.is_some(), [&targets, &release], control)?;
+    let Measured { spaces, lines, scale } = &columns.measured;
+    let first = [&targets, &release].map(|tuples| first_of_cells(tuples, cells.is_some()));
+    let grown = |tuples: &Tuples, roots: &[u32], leaf: usize| {
         let all: Vec<u32> = (0..tuples.len() as u32).collect();
-        Tree::watched(&hierarchies, &codes(tuples, &all), all, leaf, control)
+        Tree::watched(&columns.hierarchies, &columns.codes(tuples, &all), (all, roots), leaf, control)
     };
-    // The tree of the targets only puts near ones together.
-    let (tree, near) = rayon::join(|| grown(&release, LEAF), || grown(&targets, LANES));
-    let (tree, near) = (tree?, near?.order);
-    let mut starts = Vec::with_capacity(release.len() + 1);
-    starts.push(0);
-    let mut end = 0;
-    for &tuple in &tree.order {
-        end += release.records(tuple as usize).len() as u32;
-        starts.push(end);
-    }
+    // The trees of the targets only put near ones together.
+    let (near, tree) = rayon::join(|| grown(&targets, &first[0], LANES), || grown(&release, &first[1], LEAF));
+    let (near, tree) = (near?.order, tree?);
+    let batches = batches([&targets, &release], [&first[0], &first[1]], cells.is_some());
+    let starts = places(&release, &tree.order);
     control.check()?;
-    let index = Index::new(&spaces, &hierarchies, &tree, &codes(&release, &tree.order), &starts);
-    let from = codes(&targets, &near);
-    let categories = index.categories(&from);
-    let between = &Between { known, spaces: &spaces, renumbered: &renumbered, from: &from };
-    control.begin(own.len() as u64);
-    let chunks = near.par_chunks(CHUNK).enumerate().map_init(Room::<Least>::default, |room, (chunk, tuples)| {
-        let mut tied = BTreeMap::new();
-        for (batch, tuples) in tuples.chunks(LANES).enumerate() {
-            let first = chunk * CHUNK + batch * LANES;
-            // Somebody's own row is no nearer than the nearest: so far and no farther has to be searched.
-            let own_rows = |lane: usize| {
-                let records = targets.records(tuples[lane] as usize).iter();
-                records.map(move |&record| between.distance(first + lane, own[record as usize]))
-            };
-            for (lane, least) in room.lanes[..tuples.len()].iter_mut().enumerate() {
-                *least = Least { distance: own_rows(lane).min().unwrap_or(Distance::MAX), rows: 0 };
-            }
-            index.begin(categories[first * known.len()..].chunks_exact(known.len()).take(tuples.len()), room);
-            index.search(room, control)?;
-            let mut done = 0;
-            for (lane, least) in room.lanes[..tuples.len()].iter().enumerate() {
-                let hits = own_rows(lane).filter(|&distance| distance == least.distance).count() as u64;
-                let records = targets.records(tuples[lane] as usize).len() as u64;
-                let found: &mut (u64, u64) = tied.entry(least.rows).or_default();
-                *found = (found.0 + records, found.1 + hits);
-                done += records;
-            }
-            control.advance(done)?;
+    let codes = columns.codes(&release, &tree.order);
+    let (by_matrix, on_lines) = codes.split_at(spaces.len());
+    let index = Index::new(spaces, &columns.hierarchies[..spaces.len()], &tree, by_matrix, &starts);
+    let from = columns.codes(&targets, &near);
+    let search = Search {
+        categories: index.categories(&from[..spaces.len()]),
+        numbers: numbers(&from[spaces.len()..]),
+        sizes: (spaces.len(), lines.len()),
+        alone: Alone::new(index, lines, on_lines),
+        tree: &tree,
+        targets: &targets,
+        near: &near,
+        owned: Owned::new(owners, &release, &tree.order),
+        // Tables for a batch have to be filled for each category: that pays where there is more to look at.
+        large: if lines.is_empty() { LEAF.max(spaces.iter().map(Space::len).sum()) } else { usize::MAX },
+    };
+    control.begin(targets.total() as u64);
+    let found = batches.par_chunks(CHUNK).map_init(Workspace::default, |workspace, batches| {
+        let mut found = Nearest::default();
+        for batch in batches {
+            let before = found.hits.len();
+            search.batch(batch, workspace, &mut found, control)?;
+            control.advance((found.hits.len() - before) as u64)?;
         }
-        Ok(tied)
+        Ok(found)
     });
-    let all: Result<BTreeMap<u32, (u64, u64)>> = chunks.try_reduce(BTreeMap::new, |mut all, tied| {
-        for (rows, (targets, hits)) in tied {
-            let found = all.entry(rows).or_default();
-            *found = (found.0 + targets, found.1 + hits);
+    let found: Vec<Nearest> = found.collect::<Result<_>>()?;
+    let n = targets.total();
+    let mut linked = Linked { distance: vec![f64::INFINITY; n], ties: vec![0; n], hits: vec![0; n] };
+    let records = near.iter().map(|&tuple| targets.records(tuple as usize));
+    let mut hits = found.iter().flat_map(|found| &found.hits);
+    for (least, records) in found.iter().flat_map(|found| &found.least).zip(records) {
+        for (&record, &hits) in records.iter().zip(hits.by_ref()) {
+            let record = record as usize;
+            (linked.ties[record], linked.hits[record]) = (least.rows, hits);
+            if least.rows > 0 {
+                linked.distance[record] = least.distance as f64 / scale / known.len().max(1) as f64;
+            }
         }
-        Ok(all)
-    });
-    Ok(all?.into_iter().map(|(rows, (targets, hits))| Tied { rows, targets, hits }).collect())
+    }
+    Ok(linked)
 }
 
-/// The distinct tuples of both sides, everything checked.
-fn sides(known: &[Known<'_>], own: &[u32], control: &Control) -> Result<(Tuples, Tuples)> {
+/// The distinct tuples of both sides, the cell being the first value if there are cells; everything checked.
+fn distinct(
+    known: &[Known<'_>],
+    owners: Sides<'_>,
+    cells: Option<Sides<'_>>,
+    control: &Control,
+) -> Result<(Tuples, Tuples)> {
     let fail = |message: String| Err(Error::Parameter(message));
     for column in known {
-        if column.distances.len() != column.categories * column.categories {
-            return fail(format!("{} distances for {} categories", column.distances.len(), column.categories));
+        if let Distances::Matrix(distances, categories) = column.distances
+            && distances.len() != categories * categories
+        {
+            return fail(format!("{} distances for {categories} categories", distances.len()));
         }
     }
-    let columns: Vec<Codes<'_>> = known.iter().map(|k| (k.release, k.categories)).collect();
-    let release = Tuples::of(&columns, control)?;
-    let columns: Vec<Codes<'_>> = known.iter().map(|k| (k.targets, k.categories)).collect();
-    let targets = Tuples::of(&columns, control)?;
+    let side = |cells: Option<&'_ [u32]>, columns: Vec<Codes<'_>>| {
+        let numbered = cells.map(|cells| (cells, cells.iter().max().map_or(0, |&last| last as usize + 1)));
+        Tuples::of(&numbered.into_iter().chain(columns).collect::<Vec<_>>(), control)
+    };
+    let columns = known.iter().map(|k| (k.targets, k.distances.categories()));
+    let targets = side(cells.map(|cells| cells.targets), columns.collect())?;
+    let columns = known.iter().map(|k| (k.release, k.distances.categories()));
+    let release = side(cells.map(|cells| cells.release), columns.collect())?;
     if release.total() == 0 {
         return fail("the release has no rows".into());
     }
-    if own.len() != targets.total() {
-        return fail(format!("{} own rows for {} targets", own.len(), targets.total()));
-    }
-    if let Some(row) = own.iter().find(|&&row| row as usize >= release.total()) {
-        return fail(format!("row {row}, but there are {}", release.total()));
+    let given = (owners.targets.len(), owners.release.len());
+    if given != (targets.total(), release.total()) {
+        let (targets, rows) = (targets.total(), release.total());
+        return fail(format!("owners of {} targets and {} rows, but there are {targets} and {rows}", given.0, given.1));
     }
     Ok((targets, release))
 }
 
-/// Distances between the categories that occur on either side, and how these are numbered there.
-fn spaces(known: &[Known<'_>], sides: [&Tuples; 2], control: &Control) -> Result<(Vec<Space>, Vec<Vec<u32>>)> {
-    let mut counts: Vec<Vec<u64>> = known.iter().map(|k| vec![0; k.categories]).collect();
-    for tuples in sides {
-        for tuple in 0..tuples.len() {
-            for (counts, &code) in counts.iter_mut().zip(tuples.codes(tuple)) {
-                counts[code as usize] += tuples.records(tuple).len() as u64;
+/// Where the tuples of each cell begin.
+fn first_of_cells(tuples: &Tuples, cells: bool) -> Vec<u32> {
+    if !cells {
+        return vec![0];
+    }
+    let begins = |&t: &u32| t == 0 || tuples.codes(t as usize)[0] != tuples.codes(t as usize - 1)[0];
+    (0..tuples.len() as u32).filter(begins).collect()
+}
+
+/// Place of the first record of each tuple, in some order of these, and the number of records.
+fn places(tuples: &Tuples, order: &[u32]) -> Vec<u32> {
+    let mut places = Vec::with_capacity(order.len() + 1);
+    let mut end = 0;
+    places.push(end);
+    for &tuple in order {
+        end += tuples.records(tuple as usize).len() as u32;
+        places.push(end);
+    }
+    places
+}
+
+/// The known columns in a common unit, those with matrices first.
+struct Columns {
+    measured: Measured,
+    hierarchies: Vec<Hierarchy>,
+    /// Place of each column in the tuples, and the category of each of its codes.
+    renumbered: Vec<(usize, Vec<u32>)>,
+}
+
+impl Columns {
+    fn new(known: &[Known<'_>], cells: bool, sides: [&Tuples; 2], control: &Control) -> Result<Self> {
+        let first = usize::from(cells);
+        let (mut matrices, mut lines) = (Vec::new(), Vec::new());
+        let (mut attributes, mut numbers) = (Vec::new(), Vec::new());
+        for (place, column) in (first..).zip(known) {
+            control.check()?;
+            match column.distances {
+                Distances::Matrix(distances, categories) => {
+                    matrices.push(place);
+                    attributes.push(Attribute { codes: column.release, distances, categories, missing: None });
+                }
+                Distances::Line(positions) => {
+                    lines.push(place);
+                    numbers.push(Numbers::new(positions)?);
+                }
             }
         }
+        let counts = |place: usize, categories: usize| {
+            let mut counts = vec![0; categories];
+            for tuples in sides {
+                for tuple in 0..tuples.len() {
+                    counts[tuples.codes(tuple)[place] as usize] += tuples.records(tuple).len() as u64;
+                }
+            }
+            counts
+        };
+        let of_matrices = matrices.iter().zip(&attributes).map(|(&place, a)| counts(place, a.categories)).collect();
+        let measured = scale::measured(&attributes, of_matrices, numbers, control)?;
+        let mut hierarchies = Vec::with_capacity(known.len());
+        let mut renumbered = Vec::with_capacity(known.len());
+        for ((place, space), attribute) in matrices.into_iter().zip(&measured.spaces).zip(&attributes) {
+            control.check()?;
+            hierarchies.push(Hierarchy::by_distance(space));
+            renumbered.push((place, space.renumbered(attribute.categories)));
+        }
+        for (place, line) in lines.into_iter().zip(&measured.lines) {
+            control.check()?;
+            let mut of_ranks = vec![0; line.len()];
+            for (&rank, count) in line.ranks.iter().zip(counts(place, line.ranks.len())) {
+                of_ranks[rank as usize] += count;
+            }
+            hierarchies.push(Hierarchy::along(line, &of_ranks));
+            renumbered.push((place, line.ranks.clone()));
+        }
+        Ok(Self { measured, hierarchies, renumbered })
     }
-    let each = known.iter();
-    let attributes: Vec<Attribute<'_>> = each
-        .map(|&Known { release, distances, categories, .. }| Attribute {
-            codes: release,
-            distances,
-            categories,
-            missing: None,
-        })
-        .collect();
-    let spaces = scale::spaces(&attributes, counts, control)?;
-    let renumbered = spaces.iter().zip(known).map(|(space, k)| space.renumbered(k.categories)).collect();
-    Ok((spaces, renumbered))
+
+    /// The categories of tuples in some order, by column.
+    fn codes(&self, tuples: &Tuples, order: &[u32]) -> Vec<Vec<u32>> {
+        let column = |(place, category_of): &(usize, Vec<u32>)| {
+            order.iter().map(|&tuple| category_of[tuples.codes(tuple as usize)[*place] as usize]).collect()
+        };
+        self.renumbered.iter().map(column).collect()
+    }
 }
 
-/// Distances from targets to single rows.
-struct Between<'a> {
-    known: &'a [Known<'a>],
-    spaces: &'a [Space],
-    /// Number of each code in the spaces.
-    renumbered: &'a [Vec<u32>],
-    /// Categories of the distinct targets, by attribute.
-    from: &'a [Vec<u32>],
+/// Targets of one cell that are near each other, in the order of their trees.
+#[derive(Debug)]
+struct Batch {
+    start: usize,
+    end: usize,
+    /// The tree of their cell, if the release has such rows.
+    root: Option<u32>,
 }
 
-impl Between<'_> {
-    /// The distance from a distinct target to a row.
-    fn distance(&self, target: usize, row: u32) -> Distance {
-        let columns = self.known.iter().zip(self.spaces).zip(self.renumbered).zip(self.from);
-        columns
-            .map(|(((known, space), renumbered), from)| {
-                let to = renumbered[known.release[row as usize] as usize];
-                space.row(from[target])[to as usize]
-            })
-            .sum()
+/// Batches of all targets, given where the cells of the targets and of the release begin.
+fn batches([targets, release]: [&Tuples; 2], [of_targets, of_release]: [&[u32]; 2], cells: bool) -> Vec<Batch> {
+    let mut batches = Vec::with_capacity(targets.len() / LANES + of_targets.len());
+    let ends = of_targets.iter().skip(1).map(|&t| t as usize).chain([targets.len()]);
+    for (&first, last) in of_targets.iter().zip(ends) {
+        let root = if cells {
+            let cell = targets.codes(first as usize)[0];
+            of_release.binary_search_by_key(&cell, |&t| release.codes(t as usize)[0]).ok().map(|root| root as u32)
+        } else {
+            Some(0)
+        };
+        let starts = (first as usize..last).step_by(LANES);
+        batches.extend(starts.map(|start| Batch { start, end: last.min(start + LANES), root }));
+    }
+    batches
+}
+
+/// Who owns what.
+struct Owned {
+    /// Owner of each target,
+    owner_of: Vec<u32>,
+    /// and the place of the tuple of each of an owner's rows, ascending.
+    places: Lists,
+}
+
+impl Owned {
+    /// Given the order of the tuples of the release.
+    fn new(owners: Sides<'_>, release: &Tuples, order: &[u32]) -> Self {
+        let few = owners.targets.len() + owners.release.len();
+        let mut listed = Vec::new();
+        if owners.release.iter().any(|&owner| owner as usize >= few) {
+            listed = owners.release.to_vec();
+            listed.par_sort_unstable();
+            listed.dedup();
+        }
+        // Large numbers are replaced by smaller ones, so that lists for all take no more room than the table.
+        let numbered = |owners: &[u32]| -> Vec<u32> {
+            let number = |owner: &u32| listed.binary_search(owner).unwrap_or(listed.len()) as u32;
+            if listed.is_empty() { owners.to_vec() } else { owners.par_iter().map(number).collect() }
+        };
+        let owner_of_row = numbered(owners.release);
+        let rows = order
+            .iter()
+            .zip(0u32..)
+            .flat_map(|(&tuple, place)| release.records(tuple as usize).iter().map(move |&row| (row, place)));
+        let last = owner_of_row.iter().max().map_or(0, |&last| last as usize + 1);
+        let places = Lists::group(last, rows.map(|(row, place)| (owner_of_row[row as usize], place)));
+        Self { owner_of: numbered(owners.targets), places }
+    }
+
+    /// The places of the rows that belong to the owner of a target.
+    fn of(&self, target: u32) -> &[u32] {
+        let owner = self.owner_of[target as usize] as usize;
+        if owner < self.places.len() { self.places.of(owner) } else { &[] }
+    }
+}
+
+/// All that the search for a batch needs.
+struct Search<'a> {
+    alone: Alone<'a>,
+    tree: &'a Tree,
+    targets: &'a Tuples,
+    /// Distinct targets, near ones together,
+    near: &'a [u32],
+    /// their categories by matrices and on lines, target after target,
+    categories: Vec<u32>,
+    numbers: Vec<u32>,
+    /// and how many of each a target has.
+    sizes: (usize, usize),
+    owned: Owned,
+    /// A cell with more tuples than this is searched for a batch at once.
+    large: usize,
+}
+
+/// Room for one batch, used again for the next.
+#[derive(Default)]
+struct Workspace {
+    room: Room<Least>,
+    stack: Vec<Near>,
+}
+
+/// What was found for some batches.
+#[derive(Default)]
+struct Nearest {
+    /// The nearest rows of each distinct target,
+    least: Vec<Least>,
+    /// and the own rows among them, target after target.
+    hits: Vec<u32>,
+}
+
+impl Search<'_> {
+    fn batch(&self, batch: &Batch, workspace: &mut Workspace, found: &mut Nearest, control: &Control) -> Result<()> {
+        let tuples = batch.start..batch.end;
+        let Some(root) = batch.root else {
+            found.least.extend(tuples.clone().map(|_| Least::default()));
+            found.hits.extend(tuples.flat_map(|t| self.records(t)).map(|_| 0));
+            return Ok(());
+        };
+        let cell = self.tree.nodes[root as usize];
+        let Workspace { room, stack } = workspace;
+        // Somebody's own row is no nearer than the nearest: so far and no farther has to be searched.
+        for (least, tuple) in room.lanes.iter_mut().zip(tuples.clone()) {
+            let own = self.records(tuple).iter().flat_map(|&record| self.own(record, cell));
+            let nearest = own.take(FIRST).map(|&place| self.distance(tuple, place)).min();
+            *least = Least { distance: nearest.unwrap_or(Distance::MAX), rows: 0 };
+        }
+        if (cell.end - cell.start) as usize > self.large {
+            let all = &self.categories[batch.start * self.sizes.0..batch.end * self.sizes.0];
+            self.alone.index.begin(all.chunks_exact(self.sizes.0), room);
+            self.alone.index.below(root, room, control)?;
+        } else {
+            for (least, tuple) in room.lanes.iter_mut().zip(tuples.clone()) {
+                self.alone.search(root, self.tuple(tuple), least, stack, control)?;
+            }
+        }
+        for (least, tuple) in room.lanes.iter().zip(tuples) {
+            let mut last = None;
+            for &record in self.records(tuple) {
+                // Targets of one owner often follow each other.
+                let owner = self.owned.owner_of[record as usize];
+                let hits = match last {
+                    Some((before, hits)) if before == owner => hits,
+                    _ => self.hits(tuple, record, cell, least.distance),
+                };
+                last = Some((owner, hits));
+                found.hits.push(hits);
+            }
+            found.least.push(*least);
+        }
+        Ok(())
+    }
+
+    /// How many rows of a target's owner are at some distance.
+    fn hits(&self, tuple: usize, record: u32, cell: Node, distance: Distance) -> u32 {
+        let alike = self.own(record, cell).chunk_by(|a, b| a == b);
+        alike.filter(|rows| self.distance(tuple, rows[0]) == distance).map(|rows| rows.len() as u32).sum()
+    }
+
+    /// The rows in a cell that belong to the owner of a target.
+    fn own(&self, record: u32, cell: Node) -> &[u32] {
+        let places = self.owned.of(record);
+        let [start, end] = [cell.start, cell.end].map(|end| places.partition_point(|&place| place < end));
+        &places[start..end]
+    }
+
+    /// The distance from a distinct target to the tuple at some place.
+    fn distance(&self, tuple: usize, place: u32) -> Distance {
+        self.alone.distance(self.tuple(tuple), self.alone.tuple(place))
+    }
+
+    fn tuple(&self, tuple: usize) -> Tuple<'_> {
+        let (a, b) = self.sizes;
+        Tuple { categories: &self.categories[tuple * a..][..a], numbers: &self.numbers[tuple * b..][..b] }
+    }
+
+    fn records(&self, tuple: usize) -> &[u32] {
+        self.targets.records(self.near[tuple] as usize)
     }
 }
 
 /// The smallest distance known so far, and how many rows have been found at it.
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Least {
     distance: Distance,
     rows: u32,

@@ -4,6 +4,7 @@ use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
 
+use super::line::Line;
 use super::scale::{Distance, Space};
 
 /// Numbers that one table of bounds may have; more categories get coarser groups.
@@ -63,6 +64,31 @@ impl Hierarchy {
             })
             .collect();
         Self::new(space, &reach)
+    }
+
+    /// Groups of neighbours on a line, each with about half of the records of the whole; what is missing is apart.
+    pub fn along(line: &Line, counts: &[u64]) -> Self {
+        let d = line.len() as u32;
+        let mut sums = vec![0; d as usize + 1];
+        for (i, count) in counts.iter().enumerate() {
+            sums[i + 1] = sums[i] + count;
+        }
+        let mut groups = vec![Group { start: 0, end: d, parts: 0, width: 0 }];
+        let mut next = 0;
+        while next < groups.len() {
+            let Group { start, end, .. } = groups[next];
+            if end - start > 1 {
+                let half = sums[start as usize].midpoint(sums[end as usize]);
+                let middle = sums.partition_point(|&sum| sum <= half) as u32;
+                let middle = if end == d { d - 1 } else { middle.clamp(start + 1, end - 1) };
+                groups[next].parts = groups.len() as u32;
+                groups[next].width = line.distance(start, end - 1);
+                groups.push(Group { start, end: middle, parts: 0, width: 0 });
+                groups.push(Group { start: middle, end, parts: 0, width: 0 });
+            }
+            next += 1;
+        }
+        Self { place: (0..d).collect(), order: (0..d).collect(), all: groups }
     }
 
     fn new(space: &Space, reach: &[Distance]) -> Self {

@@ -118,8 +118,27 @@ impl<'a> Scale<'a> {
         if self.shift == 0 {
             return Distance::from(number.wrapping_sub(ZERO) as u16);
         }
+        self.exact(from, to)
+    }
+
+    /// The distance of two tuples given by the numbers of their categories.
+    #[inline]
+    pub fn exact(&self, from: &[u32], to: &[u32]) -> Distance {
         let each = self.spaces.iter().zip(&self.first_category).zip(from.iter().zip(to));
         each.map(|((space, first), (from, to))| space.row(from - first)[(to - first) as usize]).sum()
+    }
+
+    /// What the members of some groups, one for each attribute, are distant from a tuple at least, and whether all are
+    /// equally distant.
+    #[inline]
+    pub fn nearest(&self, from: &[u32], groups: &[u32]) -> (Distance, bool) {
+        let mut sum = (0, true);
+        for (a, (from, &group)) in from.iter().zip(groups).enumerate() {
+            let category = (from - self.first_category[a]) as usize;
+            let (least, even) = self.bounds[a][category * self.hierarchies[a].len() + group as usize];
+            sum = (sum.0 + (Distance::from(least as u16) << self.shift), sum.1 && even);
+        }
+        sum
     }
 }
 

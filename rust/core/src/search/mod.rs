@@ -1,14 +1,17 @@
-//! Exact search among distinct tuples, pruned by matrices of distances alone.
+//! Exact search among distinct tuples, pruned by distances alone.
 //!
-//! The distance of two tuples is the sum of the distances of their categories.
+//! The distance of two tuples is the sum of the distances of their categories, by matrices or on lines.
 //!
 //! - [`scale`]: distances as whole numbers, so that ties are exact.
 //! - [`hierarchy`], [`tree`]: search trees over the distinct tuples.
 //! - [`lanes`]: distances from a few tuples at once.
 //! - [`Index`]: what those tuples look for, whatever it is that they want to know of it.
+//! - [`line`], [`alone`]: numbers, and the search for one tuple that has some.
 
+pub(crate) mod alone;
 pub(crate) mod hierarchy;
 pub(crate) mod lanes;
+pub(crate) mod line;
 pub(crate) mod scale;
 pub(crate) mod tree;
 
@@ -101,11 +104,6 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Searches all tuples for the batch, from the top.
-    pub fn search<F: Found>(&self, room: &mut Room<F>, control: &Control) -> Result<()> {
-        self.below(0, room, control)
-    }
-
     /// Searches all tuples for the batch, beginning at the leaf that holds one of it.
     pub fn search_from<F: Found>(&self, leaf: u32, room: &mut Room<F>, control: &Control) -> Result<()> {
         self.scan(leaf, Mask::MAX, room);
@@ -122,7 +120,7 @@ impl<'a> Index<'a> {
     }
 
     /// Searches a node and all below it, nearer parts first.
-    fn below<F: Found>(&self, node: u32, room: &mut Room<F>, control: &Control) -> Result<()> {
+    pub fn below<F: Found>(&self, node: u32, room: &mut Room<F>, control: &Control) -> Result<()> {
         room.stack.clear();
         let open = self.open(node, Mask::MAX, room);
         room.stack.extend(open);

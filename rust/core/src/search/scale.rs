@@ -4,10 +4,11 @@
 //! common multiple of these. Where some distance is no such fraction (logarithmic measures, measured distances), or the
 //! multiple is too large, all are rounded to a grid of 2^-48 of the largest sum: a sum then does not depend on the order
 //! of the attributes, but sums that are equal only by an identity between logarithms may differ in the last digit, as
-//! they would in floating point.
+//! they would in floating point. Differences on lines of fractions are whole on that grid too.
 
 use rayon::prelude::*;
 
+use super::line::{Line, Numbers};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::tuples::Attribute;
@@ -19,8 +20,8 @@ pub(crate) type Distance = u64;
 const DENOMINATOR: u64 = 4096;
 /// How far a distance may be from the fraction it stands for, relative to it.
 const TOLERANCE: f64 = 1e-14;
-/// Sums of distances stay below this.
-const LARGEST: f64 = (1u64 << 62) as f64;
+/// Sums of distances stay below this where they are whole: larger products are not rounded to the right number.
+const LARGEST: f64 = (1u64 << 51) as f64;
 /// Steps of the grid that the largest sum has where distances are no fractions.
 const GRID: f64 = (1u64 << 48) as f64;
 
@@ -68,6 +69,24 @@ impl Space {
 
 /// The spaces of all attributes, in a common unit, given how many records each category has.
 pub(crate) fn spaces(attributes: &[Attribute<'_>], counts: Vec<Vec<u64>>, control: &Control) -> Result<Vec<Space>> {
+    Ok(measured(attributes, counts, Vec::new(), control)?.spaces)
+}
+
+/// Attributes in a common unit.
+pub(crate) struct Measured {
+    pub spaces: Vec<Space>,
+    pub lines: Vec<Line>,
+    /// Units in a distance of 1.
+    pub scale: f64,
+}
+
+/// The spaces of attributes with matrices, given how many records each category has, and the lines of others.
+pub(crate) fn measured(
+    attributes: &[Attribute<'_>],
+    counts: Vec<Vec<u64>>,
+    lines: Vec<Numbers>,
+    control: &Control,
+) -> Result<Measured> {
     let present: Vec<Vec<u32>> = counts
         .iter()
         .map(|counts| (0..counts.len() as u32).filter(|&code| counts[code as usize] > 0).collect())
@@ -79,7 +98,8 @@ pub(crate) fn spaces(attributes: &[Attribute<'_>], counts: Vec<Vec<u64>>, contro
         largest_sum += found.last().copied().unwrap_or(0.0);
         levels.extend(found);
     }
-    let scale = common_multiple(&levels, largest_sum).unwrap_or(GRID / f64::max(largest_sum, f64::MIN_POSITIVE));
+    let scale = unit(&levels, largest_sum, &lines);
+    let lines = lines.into_iter().map(|numbers| numbers.scaled(scale)).collect();
     let mut spaces = Vec::with_capacity(attributes.len());
     for ((attribute, codes), counts) in attributes.iter().zip(present).zip(counts) {
         let mut distances = vec![0; codes.len() * codes.len()];
@@ -93,7 +113,24 @@ pub(crate) fn spaces(attributes: &[Attribute<'_>], counts: Vec<Vec<u64>>, contro
         let counts = codes.iter().map(|&code| counts[code as usize]).collect();
         spaces.push(Space { distances, counts, codes });
     }
-    Ok(spaces)
+    Ok(Measured { spaces, lines, scale })
+}
+
+/// How many units a distance of 1 has, given the distances by matrices and the largest sum of these.
+fn unit(levels: &[f64], largest_sum: f64, lines: &[Numbers]) -> f64 {
+    let all = largest_sum + lines.iter().map(Numbers::largest).sum::<f64>();
+    let of_lines = lines.iter().try_fold(1, |multiple, line| common(multiple, line.multiple?));
+    // Rounding puts right what the level and the product lost only while a unit is more than they lost.
+    let lost = lines.iter().map(Numbers::error).fold(largest_sum * TOLERANCE, f64::max);
+    let is_small = |multiple: &f64| multiple * all < LARGEST && multiple * lost < 0.25;
+    let whole = of_lines.and_then(|first| common_multiple(levels, first)).map(|multiple| multiple as f64);
+    whole.filter(is_small).unwrap_or_else(|| {
+        let grid = GRID / f64::max(all, f64::MIN_POSITIVE);
+        match of_lines {
+            Some(multiple) if !lines.is_empty() && grid >= multiple as f64 => grid - grid % multiple as f64,
+            _ => grid,
+        }
+    })
 }
 
 /// The distinct distances between some categories, ascending.
@@ -120,18 +157,14 @@ fn sort(levels: &mut Vec<f64>) {
     levels.dedup();
 }
 
-/// A number by which all levels become whole, if they are fractions and sums stay small enough.
-fn common_multiple(levels: &[f64], largest_sum: f64) -> Option<f64> {
-    let mut multiple = 1u64;
-    for &level in levels {
-        let q = denominator(level)?;
-        multiple = (multiple / gcd(multiple, q)).checked_mul(q)?;
-        if multiple as f64 * largest_sum >= LARGEST {
-            return None;
-        }
-    }
-    // Rounding puts right what the level and the product lost only while a unit is more than they lost.
-    (multiple as f64 * largest_sum * TOLERANCE < 0.25).then_some(multiple as f64)
+/// A multiple of the first number by which all levels become whole, if they are fractions.
+pub(super) fn common_multiple(levels: &[f64], first: u64) -> Option<u64> {
+    levels.iter().try_fold(first, |multiple, &level| common(multiple, denominator(level)?))
+}
+
+/// The least common multiple of two numbers.
+fn common(a: u64, b: u64) -> Option<u64> {
+    (a / gcd(a, b)).checked_mul(b)
 }
 
 /// The denominator of the simplest fraction that a number stands for, by continued fractions.

@@ -22,6 +22,7 @@ pub(crate) struct Node {
     pub end: u32,
     /// The first of its two children, which follow each other; 0 for a leaf.
     pub children: u32,
+    /// The node that it is a part of; itself for a root.
     pub parent: u32,
 }
 
@@ -29,7 +30,7 @@ impl Tree {
     /// Divides tuples, given by the codes of each attribute, until at most `leaf` of them are together or nothing tells
     /// them apart. A node is divided where its groups are widest.
     pub fn new(hierarchies: &[Hierarchy], codes: &[Vec<u32>], tuples: Vec<u32>, leaf: usize) -> Self {
-        let mut tree = Self::undivided(hierarchies.len(), tuples);
+        let mut tree = Self::undivided(hierarchies.len(), tuples, &[0]);
         let mut next = 0;
         // Children are put at the end, so this loop comes to them.
         while next < tree.nodes.len() {
@@ -40,14 +41,17 @@ impl Tree {
     }
 
     /// The same for many tuples, under the eyes of a caller who may want to stop.
+    ///
+    /// There may be several trees side by side: `roots` are the places where they begin, 0 being the first. They are the
+    /// first nodes.
     pub fn watched(
         hierarchies: &[Hierarchy],
         codes: &[Vec<u32>],
-        tuples: Vec<u32>,
+        (tuples, roots): (Vec<u32>, &[u32]),
         leaf: usize,
         control: &Control,
     ) -> Result<Self> {
-        let mut tree = Self::undivided(hierarchies.len(), tuples);
+        let mut tree = Self::undivided(hierarchies.len(), tuples, roots);
         let mut next = 0;
         while next < tree.nodes.len() {
             control.check()?;
@@ -57,11 +61,13 @@ impl Tree {
         Ok(tree)
     }
 
-    fn undivided(attributes: usize, tuples: Vec<u32>) -> Self {
+    fn undivided(attributes: usize, tuples: Vec<u32>, roots: &[u32]) -> Self {
+        let ends = roots.iter().skip(1).copied().chain([tuples.len() as u32]);
+        let node = |(parent, (&start, end))| Node { start, end, children: 0, parent };
         Self {
-            nodes: vec![Node { start: 0, end: tuples.len() as u32, children: 0, parent: 0 }],
+            nodes: (0..).zip(roots.iter().zip(ends)).map(node).collect(),
             order: tuples,
-            groups: vec![0; attributes],
+            groups: vec![0; attributes * roots.len()],
             attributes,
         }
     }

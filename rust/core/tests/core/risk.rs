@@ -5,88 +5,194 @@ use std::collections::{BTreeMap, HashMap};
 use crate::common::{rng, shuffled, streams};
 use nominym_core::control::Control;
 use nominym_core::error::Error;
-use nominym_core::risk::linkage::{Known, Tied, link};
+use nominym_core::risk::linkage::{Distances, Known, Linked, Sides, link};
 use nominym_core::risk::{classes, sample};
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// Two tables and distances. Distances are whole numbers of some unit, so that the naive sums are exact.
+/// Distances in whole numbers of some unit, so that the naive sums are exact.
+#[derive(Debug, Clone)]
+enum Meaning {
+    Matrix(Vec<u64>),
+    /// None for what is missing.
+    Line(Vec<Option<i64>>),
+}
+
+impl Meaning {
+    fn distance(&self, a: u32, b: u32, unit: u64) -> u64 {
+        let (a, b) = (a as usize, b as usize);
+        match self {
+            Self::Matrix(cells) => cells[a * cells.len().isqrt() + b],
+            Self::Line(positions) => match (positions[a], positions[b]) {
+                (Some(a), Some(b)) => a.abs_diff(b),
+                (None, None) => 0,
+                _ => {
+                    let known = positions.iter().flatten();
+                    let range = known.clone().max().unwrap_or(&0).abs_diff(*known.min().unwrap_or(&0));
+                    if range > 0 { range } else { unit }
+                }
+            },
+        }
+    }
+
+    fn floats(&self, unit: f64) -> Vec<f64> {
+        match self {
+            Self::Matrix(cells) => cells.iter().map(|&x| x as f64 / unit).collect(),
+            Self::Line(positions) => positions.iter().map(|x| x.map_or(f64::NAN, |x| x as f64 / unit)).collect(),
+        }
+    }
+}
+
+/// A target or a row: a code in each column, an owner and a cell.
+#[derive(Debug, Clone, Default)]
+struct Side {
+    columns: Vec<Vec<u32>>,
+    owner: Vec<u32>,
+    cell: Vec<u32>,
+}
+
+/// Two tables and distances.
 #[derive(Debug, Clone)]
 struct Case {
-    targets: Vec<Vec<u32>>,
-    release: Vec<Vec<u32>>,
-    matrices: Vec<Vec<u32>>,
-    unit: f64,
-    own: Vec<u32>,
+    targets: Side,
+    release: Side,
+    meanings: Vec<Meaning>,
+    unit: u64,
+    cells: bool,
 }
 
 impl Case {
-    fn new(size: (usize, usize), sizes: &[usize], levels: u32, unit: f64, seed: u64) -> Self {
+    /// `owners` is the number of owners, and `cells` that of cells, 0 for none. Columns are lines where the flag says so.
+    fn new(
+        size: (usize, usize),
+        columns: &[(usize, bool)],
+        levels: u64,
+        unit: u64,
+        who: (u32, u32),
+        seed: u64,
+    ) -> Self {
         let mut draw = rng(seed);
-        let mut column = |n: usize, d: usize| -> Vec<u32> { (0..n).map(|_| draw.random_range(0..d as u32)).collect() };
-        let targets = sizes.iter().map(|&d| column(size.0, d)).collect();
-        let release = sizes.iter().map(|&d| column(size.1, d)).collect();
-        let own = column(size.0, size.1);
-        let mut draw = rng(seed + 1_000_000);
-        let mut matrix = |d: usize| {
+        let mut meaning = |d: usize, line: bool| {
+            if line {
+                let mut position = || draw.random_bool(0.9).then(|| draw.random_range(0..levels as i64) - 40);
+                return Meaning::Line((0..d).map(|_| position()).collect());
+            }
             let mut cells = vec![0; d * d];
             for (i, j) in (0..d).flat_map(|i| (0..i).map(move |j| (i, j))) {
                 cells[i * d + j] = draw.random_range(0..levels);
                 cells[j * d + i] = cells[i * d + j];
             }
-            cells
+            Meaning::Matrix(cells)
         };
-        Self { targets, release, matrices: sizes.iter().map(|&d| matrix(d)).collect(), unit, own }
+        let meanings = columns.iter().map(|&(d, line)| meaning(d, line)).collect();
+        let mut side = |n: usize| {
+            let mut column = |d: u32| -> Vec<u32> { (0..n).map(|_| draw.random_range(0..d)).collect() };
+            Side {
+                columns: columns.iter().map(|&(d, _)| column(d as u32)).collect(),
+                owner: column(who.0),
+                cell: column(who.1.max(1)),
+            }
+        };
+        Self { targets: side(size.0), release: side(size.1), meanings, unit, cells: who.1 > 0 }
     }
 
-    fn floats(&self) -> Vec<Vec<f64>> {
-        self.matrices.iter().map(|m| m.iter().map(|&x| f64::from(x) / self.unit).collect()).collect()
+    fn link(&self, control: &Control) -> Result<Linked, Error> {
+        let floats: Vec<Vec<f64>> = self.meanings.iter().map(|m| m.floats(self.unit as f64)).collect();
+        self.link_by(&floats, control)
     }
 
-    fn link(&self, control: &Control) -> Result<Vec<Tied>, Error> {
-        let floats = self.floats();
-        link(&known(&self.targets, &self.release, &floats), &self.own, control)
-    }
-
-    fn naive(&self) -> Vec<Tied> {
-        let mut found: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-        for (target, &own) in self.own.iter().enumerate() {
-            let distance = |row: usize| -> u32 {
-                let columns = self.targets.iter().zip(&self.release).zip(&self.matrices);
-                columns.map(|((t, r), m)| m[t[target] as usize * m.len().isqrt() + r[row] as usize]).sum()
+    fn link_by(&self, floats: &[Vec<f64>], control: &Control) -> Result<Linked, Error> {
+        let columns = self.targets.columns.iter().zip(&self.release.columns).zip(self.meanings.iter().zip(floats));
+        let known = columns.map(|((targets, release), (meaning, floats))| {
+            let distances = match meaning {
+                Meaning::Matrix(_) => Distances::Matrix(floats, floats.len().isqrt()),
+                Meaning::Line(_) => Distances::Line(floats),
             };
-            let all: Vec<u32> = (0..self.release[0].len()).map(distance).collect();
-            let least = *all.iter().min().unwrap();
-            let cell = found.entry(all.iter().filter(|&&x| x == least).count() as u32).or_default();
-            *cell = (cell.0 + 1, cell.1 + u64::from(all[own as usize] == least));
-        }
-        found.into_iter().map(|(rows, (targets, hits))| Tied { rows, targets, hits }).collect()
+            Known { targets, release, distances }
+        });
+        let owners = Sides { targets: &self.targets.owner, release: &self.release.owner };
+        let cells = Sides { targets: &self.targets.cell, release: &self.release.cell };
+        link(&known.collect::<Vec<_>>(), owners, self.cells.then_some(cells), control)
     }
-}
 
-fn known<'a>(targets: &'a [Vec<u32>], release: &'a [Vec<u32>], floats: &'a [Vec<f64>]) -> Vec<Known<'a>> {
-    let columns = targets.iter().zip(release).zip(floats);
-    columns
-        .map(|((targets, release), distances)| {
-            let categories = distances.len().isqrt();
-            Known { targets, release, distances, categories }
-        })
-        .collect()
+    /// The smallest sum of distances, its rows and those of the owner, for each target: all pairs.
+    fn naive(&self) -> Vec<Option<(u64, u32, u32)>> {
+        let of_target = |target: usize| {
+            let mut best = None;
+            for row in 0..self.release.owner.len() {
+                if self.cells && self.targets.cell[target] != self.release.cell[row] {
+                    continue;
+                }
+                let columns = self.targets.columns.iter().zip(&self.release.columns).zip(&self.meanings);
+                let sum = columns.map(|((t, r), m)| m.distance(t[target], r[row], self.unit)).sum();
+                let (least, ties, hits) = best.unwrap_or((sum, 0, 0));
+                let hit = u32::from(self.targets.owner[target] == self.release.owner[row]);
+                if sum < least {
+                    best = Some((sum, 1, hit));
+                } else if sum == least {
+                    best = Some((sum, ties + 1, hits + hit));
+                }
+            }
+            best
+        };
+        (0..self.targets.owner.len()).map(of_target).collect()
+    }
+
+    fn check(&self) {
+        let found = self.link(&Control::new()).unwrap();
+        let naive = self.naive();
+        assert_eq!(found.distance.len(), naive.len());
+        for (target, naive) in naive.into_iter().enumerate() {
+            let (distance, counts) = (found.distance[target], (found.ties[target], found.hits[target]));
+            let Some((sum, ties, hits)) = naive else {
+                assert_eq!((distance, counts), (f64::INFINITY, (0, 0)));
+                continue;
+            };
+            assert_eq!(counts, (ties, hits), "target {target} at {sum}: {self:?}");
+            let mean = sum as f64 / self.unit as f64 / self.meanings.len().max(1) as f64;
+            assert!((distance - mean).abs() <= 1e-12 * mean, "{distance} {mean}");
+            assert_eq!(distance == 0.0, sum == 0);
+        }
+    }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
     #[test]
     fn linkage_is_that_of_brute_force(
-        size in (1..120usize, 1..400usize),
-        sizes in prop::collection::vec(1..30usize, 1..5),
+        size in (0..120usize, 1..400usize),
+        columns in prop::collection::vec((1..30usize, any::<bool>()), 1..5),
         // Many ties, few ties, and sums that need more bits than a lane has.
-        levels in prop_oneof![Just(3u32), Just(50), Just(1_000_000)],
-        unit in prop_oneof![Just(1.0), Just(7.0), Just(30.0)],
+        levels in prop_oneof![Just(3u64), Just(50), Just(1_000_000)],
+        unit in prop_oneof![Just(1u64), Just(7), Just(30)],
+        who in (1..150u32, prop_oneof![Just(0u32), Just(2), Just(20), Just(300)]),
         seed in 0..1_000_000u64,
     ) {
-        let case = Case::new(size, &sizes, levels, unit, seed);
-        prop_assert_eq!(case.link(&Control::new()).unwrap(), case.naive());
+        Case::new(size, &columns, levels, unit, who, seed).check();
+    }
+
+    #[test]
+    fn linkage_on_lines_alone(
+        size in (1..120usize, 1..900usize),
+        columns in prop::collection::vec((1..200usize, Just(true)), 1..4),
+        levels in prop_oneof![Just(3u64), Just(50), Just(1_000_000)],
+        // Units that no single number gives away.
+        unit in prop_oneof![Just(1u64), Just(1_000), Just(100_003)],
+        who in (1..150u32, 0..4u32),
+        seed in 0..1_000_000u64,
+    ) {
+        Case::new(size, &columns, levels, unit, who, seed).check();
+    }
+
+    #[test]
+    fn linkage_by_matrices_alone(
+        size in (1..120usize, 1..900usize),
+        columns in prop::collection::vec((1..12usize, Just(false)), 0..4),
+        levels in prop_oneof![Just(3u64), Just(50), Just(1_000_000)],
+        who in (1..150u32, 1..4u32),
+        seed in 0..1_000_000u64,
+    ) {
+        Case::new(size, &columns, levels, 12, who, seed).check();
     }
 
     #[test]
@@ -110,55 +216,138 @@ proptest! {
 fn many_tuples_in_many_leaves() {
     // Distances on a line, with a release that is the targets moved a little, so that most are found at once.
     let (n, d) = (6_000, 60usize);
-    let mut case = Case::new((n, n), &[d, d, d], 2, 1.0, 5);
-    let line: Vec<u32> = (0..d * d).map(|cell| (cell / d).abs_diff(cell % d) as u32).collect();
-    case.matrices = vec![line; 3];
+    let mut case = Case::new((n, n), &[(d, false), (d, false), (d, false)], 2, 1, (1, 0), 5);
+    let line = || (0..d * d).map(|cell| (cell / d).abs_diff(cell % d) as u64).collect();
+    case.meanings = (0..3).map(|_| Meaning::Matrix(line())).collect();
     let mut draw = rng(9);
-    case.own = shuffled(n, 3);
-    for (targets, release) in case.targets.iter().zip(&mut case.release) {
-        for (&target, &row) in targets.iter().zip(&case.own) {
-            release[row as usize] = (target + draw.random_range(0..3u32)).saturating_sub(1).min(d as u32 - 1);
+    case.release.owner = shuffled(n, 3);
+    case.targets.owner = (0..n as u32).collect();
+    for (targets, release) in case.targets.columns.iter().zip(&mut case.release.columns) {
+        for (row, &owner) in release.iter_mut().zip(&case.release.owner) {
+            *row = (targets[owner as usize] + draw.random_range(0..3u32)).saturating_sub(1).min(d as u32 - 1);
         }
     }
+    case.check();
     let found = case.link(&Control::new()).unwrap();
-    assert_eq!(found, case.naive());
-    let hits: u64 = found.iter().map(|t| t.hits).sum();
+    let hits: u32 = found.hits.iter().sum();
     assert!(hits > 1_000 && hits < 6_000, "{hits}");
+    // The same numbers without a matrix, in any unit.
+    let mut along = case.clone();
+    along.meanings = (0..3).map(|_| Meaning::Line((0..d as i64).map(Some).collect())).collect();
+    assert_eq!(along.link(&Control::new()).unwrap(), found);
+    let relative: Vec<f64> = (0..d).map(|x| x as f64 / (d - 1) as f64).collect();
+    let found_too = along.link_by(&[relative.clone(), relative.clone(), relative], &Control::new()).unwrap();
+    assert_eq!((&found_too.ties, &found_too.hits), (&found.ties, &found.hits));
     // Threads share the work, not the result.
-    for threads in [1, 3] {
+    for (case, threads) in [&case, &along].into_iter().flat_map(|case| [(case, 1), (case, 2), (case, 3)]) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         assert_eq!(pool.install(|| case.link(&Control::new())).unwrap(), found);
     }
-    let control = Control::new();
-    case.link(&control).unwrap();
-    assert_eq!(control.progress(), (n as u64, n as u64));
-    control.stop();
-    assert_eq!(case.link(&control), Err(Error::Stopped));
+    for case in [case, along] {
+        let control = Control::new();
+        case.link(&control).unwrap();
+        assert_eq!(control.progress(), (n as u64, n as u64));
+        control.stop();
+        assert_eq!(case.link(&control), Err(Error::Stopped));
+    }
+}
+
+#[test]
+fn a_line_needs_no_matrix() {
+    // A matrix of so many numbers would take 320 GB.
+    let n = 200_000u32;
+    let codes: Vec<u32> = (0..n).collect();
+    let positions: Vec<f64> = codes.iter().map(|&i| f64::from(i * 7 % n) * 3.0 / 7.0).collect();
+    let moved: Vec<u32> = codes.iter().map(|&i| if i % 2 == 0 { i ^ 1 } else { i }).collect();
+    let known = [Known { targets: &codes, release: &moved, distances: Distances::Line(&positions) }];
+    let owners = Sides { targets: &codes, release: &codes };
+    let found = link(&known, owners, None, &Control::new()).unwrap();
+    // Odd numbers are there twice, even ones have two neighbours that are; a circle of 7 steps was cut at its ends.
+    for i in 0..n as usize {
+        let (distance, ties, hits) = (found.distance[i], found.ties[i], found.hits[i]);
+        if i % 2 == 1 {
+            assert_eq!((distance, ties, hits), (0.0, 2, 1));
+        } else {
+            let place = i * 7 % n as usize;
+            assert_eq!((distance, ties), (3.0 / 7.0, if place == 0 { 2 } else { 4 }), "{i}");
+        }
+    }
+}
+
+#[test]
+fn ties_beside_logarithms_are_exact_on_the_line() {
+    let logarithms: Vec<f64> = (0..9u32).map(|cell| f64::from((cell / 3).abs_diff(cell % 3) + 1).ln()).collect();
+    let positions: Vec<f64> = (0..1_000).map(|x| f64::from(x) / 999.0).collect();
+    let targets: Vec<u32> = (1..999).collect();
+    let release: Vec<u32> = targets.iter().flat_map(|&x| [x - 1, x + 1]).filter(|x| x % 2 == 0).collect();
+    let (zero, ones) = (vec![0; targets.len()], vec![1; release.len()]);
+    let known = [
+        Known { targets: &zero, release: &ones, distances: Distances::Matrix(&logarithms, 3) },
+        Known { targets: &targets, release: &release, distances: Distances::Line(&positions) },
+    ];
+    let owners = Sides { targets: &zero, release: &ones };
+    let found = link(&known, owners, None, &Control::new()).unwrap();
+    for (i, &target) in targets.iter().enumerate() {
+        let times = |x: u32| release.iter().filter(|&&row| row == x).count() as u32;
+        let expected = if target % 2 == 0 { times(target) } else { times(target - 1) + times(target + 1) };
+        assert_eq!(found.ties[i], expected, "{target}");
+    }
+}
+
+#[test]
+fn numbers_that_are_no_fractions_find_the_nearest() {
+    let mut draw = rng(3);
+    let n = 3_000u32;
+    let codes: Vec<u32> = (0..n).collect();
+    // Most are small, some a million times larger.
+    let positions: Vec<f64> = codes.iter().map(|_| draw.random_range(-12.0..12.0f64).exp()).collect();
+    let (targets, release) = codes.split_at(1_000);
+    let known = [Known { targets, release, distances: Distances::Line(&positions) }];
+    let nearest = |x: f64| release.iter().map(|&r| (positions[r as usize] - x).abs()).fold(f64::MAX, f64::min);
+    let found = link(&known, Sides { targets, release }, None, &Control::new()).unwrap();
+    for (&target, &distance) in targets.iter().zip(&found.distance) {
+        let expected = nearest(positions[target as usize]);
+        assert!((distance - expected).abs() <= 1e-8, "{distance} {expected}");
+        assert!(distance > 0.0);
+    }
 }
 
 #[test]
 fn what_does_not_fit_together_is_refused() {
-    let good = Case::new((4, 5), &[3, 2], 4, 1.0, 1);
-    let changes: [fn(&mut Case); 7] = [
-        |case| case.own[0] = 5,
-        |case| case.own.push(0),
-        |case| case.targets[0][0] = 3,
-        |case| case.release[1].truncate(4),
-        |case| case.matrices[0].truncate(4),
-        |case| case.targets.clear(),
+    let good = Case::new((4, 5), &[(3, false), (2, true)], 4, 1, (3, 2), 1);
+    let changes: [fn(&mut Case); 9] = [
+        |case| case.targets.owner.push(0),
+        |case| case.release.owner.truncate(4),
+        |case| case.targets.cell.push(0),
+        |case| case.release.cell.truncate(4),
+        |case| case.targets.columns[0][0] = 3,
+        |case| case.targets.columns[1][0] = 2,
+        |case| case.release.columns[1].truncate(4),
         |case| {
-            case.release.iter_mut().for_each(Vec::clear);
+            case.targets.columns.clear();
+            case.cells = false;
+        },
+        |case| {
+            case.release.columns.iter_mut().for_each(Vec::clear);
+            case.release.cell.clear();
         },
     ];
+    good.link(&Control::new()).unwrap();
     for change in changes {
         let mut case = good.clone();
         change(&mut case);
         assert!(matches!(case.link(&Control::new()), Err(Error::Parameter(_))), "{case:?}");
     }
-    let mut distances = good.floats();
-    distances[0][1] = f64::NAN;
-    let found = link(&known(&good.targets, &good.release, &distances), &good.own, &Control::new());
-    assert!(matches!(found, Err(Error::Parameter(_))));
+    let floats: Vec<Vec<f64>> = good.meanings.iter().map(|m| m.floats(1.0)).collect();
+    for (column, wrong) in [(0, f64::NAN), (0, -1.0), (1, f64::INFINITY)] {
+        let mut floats = floats.clone();
+        floats[column].fill(wrong);
+        assert!(matches!(good.link_by(&floats, &Control::new()), Err(Error::Parameter(_))));
+    }
+    let cells = [0, 0, 0];
+    let known = [Known { targets: &cells, release: &cells, distances: Distances::Matrix(&[0.0, 1.0], 2) }];
+    let sides = Sides { targets: &cells, release: &cells };
+    assert!(matches!(link(&known, sides, None, &Control::new()), Err(Error::Parameter(_))));
 }
 
 #[test]

@@ -110,7 +110,8 @@ impl Table {
                 (0..found.len()).map(|tuple| renumbered[found.codes(tuple)[a] as usize]).collect()
             })
             .collect();
-        let mut tree = Tree::watched(&hierarchies, &unordered, (0..found.len() as u32).collect(), leaf, control)?;
+        let mut tree =
+            Tree::watched(&hierarchies, &unordered, ((0..found.len() as u32).collect(), &[0]), leaf, control)?;
         let codes = unordered.iter().map(|c| tree.order.iter().map(|&t| c[t as usize]).collect()).collect();
         let mut starts = Vec::with_capacity(found.len() + 1);
         let mut records = Vec::with_capacity(found.total());
