@@ -113,7 +113,10 @@ fn constraints_are_always_kept() {
             Err(error) => assert!(!keeps(&everybody, &limits), "{case}: {error}"),
         }
     }
-    println!("larger {larger:?} of {all:?}");
+    // Measured: 0.1 %, 4 % and 13 % of the records are in groups of 2k and more, by the number of constraints. The largest are
+    // where two that are tight leave no other way: shares of 5 and 6 ask for groups of 30.
+    let percent: Vec<usize> = (1..4).map(|count| 100 * larger[count] / all[count]).collect();
+    assert!(percent[0] < 1 && percent[1] < 6 && percent[2] < 16, "{percent:?}");
 }
 
 /// The smallest cost of any partition into groups of at least `k` that keep all limits.
@@ -175,8 +178,8 @@ fn tiny_tables_are_grouped_nearly_as_well_as_can_be() {
             cost += best;
         }
     }
-    println!("{hit} of {all}, excess {excess} of {cost}");
-    assert!(all > 100 && hit * 100 >= all * 50 && excess <= 0.2 * cost, "{hit} of {all}, {excess} of {cost}");
+    // Measured: 136 of 153 are optimal; all together cost 2.8 % more than the best.
+    assert!(all > 100 && hit * 100 >= all * 85 && excess <= 0.05 * cost, "{hit} of {all}, {excess} of {cost}");
 }
 
 #[test]
