@@ -33,14 +33,14 @@ LABELS = 470
 COLOURS = ("#999999", "#0072B2", "#009E73", "#D55E00", "#CC79A7")
 
 WITH_K: dict[str, dict[str, Any]] = {
-    "Gray (baseline)": {"order": "gray", "structure": "ring"},
-    "Gray-TSP (published)": {"order": "gray-tsp", "structure": "ring"},
-    "best ring": {"order": "best", "structure": "ring"},
+    "Gray (baseline)": {"order": "gray", "structure": "ring", "insiders": "accepted"},
+    "Gray-TSP (published)": {"order": "gray-tsp", "structure": "ring", "insiders": "accepted"},
+    "best ring": {"order": "best", "structure": "ring", "insiders": "accepted"},
     "groups": {"order": "best", "structure": "groups"},
 }
 WITH_L: dict[str, dict[str, Any]] = {
     "CAHD on Gray (baseline)": {"order": "gray", "structure": "cahd"},
-    "greedy walk on Gray-TSP (published)": {"order": "gray-tsp", "structure": "ring"},
+    "greedy walk on Gray-TSP (published)": {"order": "gray-tsp", "structure": "ring", "insiders": "accepted"},
     "groups on Gray-TSP": {"order": "gray-tsp", "structure": "groups"},
 }
 METHODS = ("closed-walk", "wmc", "augment", "split")

@@ -22,7 +22,7 @@ ROLES = ("--identifier", "name", "--quasi", "diagnosis=illness.csv", "--keep", "
 
 
 def visits(records: int = 60) -> str:
-    lines = [f"P{i:03},{DIAGNOSES[min(i % 17, 5)]},{'AB'[i % 2]},{i:03}" for i in range(records)]
+    lines = [f"P{i:03},{DIAGNOSES[min(i % 17, 5)]},{'AB'[i % 2]},{i // 2 % 6:03}" for i in range(records)]
     return "\n".join(["name,diagnosis,ward,cost", *lines]) + "\n"
 
 

@@ -88,15 +88,15 @@ LONG_CALLS = {
     ),
     "closed walk": (
         "sets, _ = nym.datasets.baskets(1_000_000, 1); order = np.arange(1_000_000)",
-        "nym.recode(sets, k=32, structure='ring', order=order, method='closed-walk')",
+        "nym.recode(sets, k=32, structure='ring', insiders='accepted', order=order, method='closed-walk')",
     ),
     "labels": (
         "sets, labels = nym.datasets.baskets(1_000_000, 1, labels=500); order = np.arange(1_000_000)",
-        "nym.recode(sets, l=8, labels=labels, structure='ring', order=order)",
+        "nym.recode(sets, l=8, labels=labels, structure='ring', insiders='accepted', order=order)",
     ),
     "possible worlds": (
         "sets, _ = nym.datasets.baskets(400_000, 1); order = np.arange(400_000);"
-        "rel = nym.recode(sets, k=16, structure='ring', order=order)",
+        "rel = nym.recode(sets, k=16, structure='ring', insiders='accepted', order=order)",
         "rel.compatible(sets)",
     ),
     "draw": ("", "_core.draw_uniform(1_500_000_000, 1, 0)"),

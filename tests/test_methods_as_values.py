@@ -25,6 +25,8 @@ METHODS = [
     RankSwap(k=10, measure=nym.Measure("lin", ic="sanchez")),
     RankSwap(k=10, measure=nym.Measure("resnik", ic={"a": 1, "b": 2.5})),
     RankSwap(k=10, roots={"diagnosis": "illness"}, correlations=True),
+    RankSwap(k=10, person="patient", sensitive={"hiv": 3, "sex": 2}, accept=["income"]),
+    RankSwap(k=10, method="records", accept=["income"]),
     RankSwap(k=10, method="records"),
     RankSwap(p=2.5, method="fixed"),
     RankSwap(method="random"),
@@ -75,6 +77,8 @@ def test_methods_are_told_apart() -> None:
         (RankSwap(k=10, measure=nym.Measure("lin")), RankSwap(k=10, measure="lin")),
         (Noise(np.float32(0.25)), Noise(alpha=Fraction(1, 4))),
         (Noise(0.3, reference="pair", pairs=[["a", "b"]]), Noise(0.3, reference="pair", pairs=(("a", "b"),))),
+        (RankSwap(k=10, accept="income"), RankSwap(k=10, accept=("income",))),
+        (RankSwap(k=10, sensitive={"hiv": np.int64(3)}), RankSwap(k=10, sensitive={"hiv": 3})),
         (DataSwap(equal="sex"), DataSwap(equal=("sex",))),
         (DataSwap(equal=np.array(["sex", "age"])), DataSwap(equal=["sex", "age"])),
         (DataSwap(rate=np.float64(1)), DataSwap(rate=1.0)),
@@ -93,7 +97,7 @@ def test_an_option_is_declared_once(kind: type[Method]) -> None:
     """The function has the options of the method, with the same defaults, and what the method is applied to."""
     found = inspect.signature(FUNCTIONS[kind]).parameters
     declared = {field.name: field.default for field in dataclasses.fields(kind)}
-    data = {Recode: ["sets", "labels"], DataSwap: ["frame", "columns"]}.get(kind, ["frame", "meanings"])
+    data = {Recode: ["sets", "labels", "person"], DataSwap: ["frame", "columns"]}.get(kind, ["frame", "meanings"])
     assert set(found) == {*declared, *data, "seed", "progress"}
     assert {name: found[name].default for name in declared} == declared
     assert found["seed"].default is found["progress"].default is None
@@ -155,6 +159,10 @@ def test_options_that_are_none(kind: type[Method], given: dict, message: str) ->
         lambda value: RankSwap(k=10, measure=value),
         lambda value: RankSwap(k=10, missing=value),
         lambda value: RankSwap(p=value, method="fixed"),
+        lambda value: RankSwap(k=10, person=value if isinstance(value, list | set | dict) else ""),
+        lambda value: RankSwap(k=10, sensitive=value if value is not None else ""),
+        lambda value: RankSwap(k=10, sensitive={"hiv": value}),
+        lambda value: RankSwap(k=10, accept=value if not isinstance(value, str | list) else None),
         lambda value: Noise(alpha=value),
         lambda value: Noise(alpha=0.3, correlated=value),
         lambda value: Noise(alpha=0.3, law=value),
@@ -204,7 +212,7 @@ def test_a_published_method_with_a_guarantee_is_explained() -> None:
 def test_defaults_are_safe() -> None:
     frame, taxonomies = nym.datasets.discharges(200, seed=1)
     masked = {"diagnosis": taxonomies["diagnosis"], "sex": nym.Equality()}
-    res = nym.rank_swap(frame, masked, 5)
+    res = nym.rank_swap(frame[list(masked)], masked, 5)
     assert res.method == RankSwap(k=5)
     assert (res.method.strict, res.method.draw, res.method.bound) == (True, "independent", 0.2)
     assert res.summary["bound"] <= 0.2
@@ -219,6 +227,7 @@ def test_defaults_are_safe() -> None:
 
 def test_a_method_is_applied_as_its_function_is_called() -> None:
     frame, taxonomies = nym.datasets.discharges(200, seed=1)
+    frame = frame[["diagnosis", "sex"]]
     masked = {"diagnosis": taxonomies["diagnosis"]}
     for made, called in (
         (RankSwap(k=5).apply(frame, masked, 3), nym.rank_swap(frame, masked, k=5, seed=3)),

@@ -9,7 +9,8 @@
 from nominym import datasets, distortion, error, itemsets, release, report, risk, stats
 from nominym._core import __version__
 from nominym.control import set_threads
-from nominym.error import NominymError, PrivacyWarning
+from nominym.error import NominymError, PrivacyWarning, SeedWarning
+from nominym.guarantee import Guarantee
 from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, recode, tour_length
 from nominym.meaning import CONTENTS, MEASURES, DistanceMatrix, Equality, Measure, Order, Taxonomy, read_taxonomy
 from nominym.method import Result
@@ -23,6 +24,7 @@ __all__ = [
     "DataSwap",
     "DistanceMatrix",
     "Equality",
+    "Guarantee",
     "Itemsets",
     "Measure",
     "Noise",
@@ -33,6 +35,7 @@ __all__ = [
     "RankSwap",
     "Recode",
     "Result",
+    "SeedWarning",
     "Taxonomy",
     "__version__",
     "add_noise",

@@ -15,6 +15,8 @@ k=1: a group of one record protects nobody; give 2 or more
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -153,6 +155,18 @@ class InternalError(NominymError, ValueError):
 
 class PrivacyWarning(UserWarning):
     """A use that weakens the guarantee of a method; the message says what to do instead."""
+
+
+class SeedWarning(PrivacyWarning):
+    """A result was made with a seed, so it guarantees nothing. Studies may ignore this warning."""
+
+
+def warn(message: str, category: type[PrivacyWarning] = PrivacyWarning) -> None:
+    """Warn as if the caller's own line did, however deep in this library it is noticed."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "nominym":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def no_column(name: Any, known: Any, where: str = "") -> UnknownColumnError:

@@ -11,7 +11,7 @@ import difflib
 import math
 import operator
 import warnings
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from numbers import Real
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from nominym._core import __version__
 from nominym.control import is_whole
-from nominym.error import ParameterError, PrivacyWarning, as_argument
+from nominym.error import ParameterError, PrivacyWarning, SeedWarning, as_argument, warn
+from nominym.guarantee import SEEDED, Guarantee, none
 from nominym.table import Change, Comparison, Table, as_table
 
 if TYPE_CHECKING:
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="Method")
 
-KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list of texts"}
+KINDS = {
+    int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list of texts",
+    dict: "a whole number for each column",
+}  # fmt: skip
 """Kinds of options, as messages call them."""
 
 
@@ -42,7 +46,7 @@ class Option:
     """The declaration of an option."""
 
     kind: type
-    """int, float, str, bool, or list (of texts)."""
+    """int, float, str, bool, list (of texts), or dict (of whole numbers by column)."""
     help: str
     """One line for the command line."""
     choices: tuple[str, ...] = ()
@@ -57,7 +61,13 @@ class Option:
 
 def option(kind: type, default: Any, help: str, **more: Any) -> Any:  # noqa: A002
     """Declare a field of a method."""
-    return field(default=default, metadata={"option": Option(kind, help, **more)})
+    # A mapping has no hash: methods that differ in it alone have the same, and are unequal.
+    hashed = False if kind is dict else None
+    return field(default=default, hash=hashed, metadata={"option": Option(kind, help, **more)})
+
+
+ACCEPT = "Kept column that is published although it may tell rows apart: values that nobody can know. May be repeated."
+"""What the option ``accept`` of all methods of tables is for."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,6 +137,15 @@ class Method:
             raise ParameterError("give a mapping from column names to concepts", parameter="roots", value=roots)
         object.__setattr__(self, "roots", None if roots is None else dict(roots))
 
+    def check_accept(self) -> None:
+        """Keep the names of accepted columns as a tuple; one alone may be given as it is."""
+        given = getattr(self, "accept", ())
+        names = (given,) if isinstance(given, str) else given
+        listed = isinstance(names, Sequence) and not isinstance(names, bytes)
+        if not listed or not all(isinstance(name, Hashable) for name in names):
+            raise ParameterError("give a list of column names", parameter="accept", value=given)
+        object.__setattr__(self, "accept", tuple(names))
+
     def has_part(self, name: str) -> bool:
         """Tell whether an option plays a part beside the others."""
         return all(getattr(self, other) in values for other, values in self.options()[name].only.items())
@@ -136,10 +155,20 @@ class Method:
         """The re-identification probability that the method guarantees not to exceed; None where it guarantees none."""
         return None
 
+    def statement(self, masked: Sequence[Any], kept: Sequence[Any] = (), *, seeded: bool = False) -> Guarantee:
+        """State what a release guarantees in which some columns are masked and others kept."""
+        return SEEDED if seeded else self._statement(masked, kept)
+
+    def _statement(self, masked: Sequence[Any], kept: Sequence[Any]) -> Guarantee:
+        return none(
+            "No re-identification probability is guaranteed by this method. The risk of a release can only be measured, "
+            "by attacks; a stronger attack may find more."
+        )
+
     def params(self) -> dict[str, Any]:
         """List the options that play a part, for the record of a result."""
         given = {name: getattr(self, name) for name in self.options() if self.has_part(name)}
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in given.items() if value is not None and (name, value) != ("accept", ())}
 
     def __repr__(self) -> str:
         """Return the code that makes the method again."""
@@ -154,6 +183,9 @@ class Method:
 
 def made_with(seed: int | None) -> dict[str, Any]:
     """Return what the record of a result says of how it was drawn: never the seed, but whether there was one."""
+    if seed is not None:
+        what = "made with a seed, for studies: whoever has or guesses it repeats the draw, so nothing is guaranteed"
+        warn(f"{what}; for a release, give none", SeedWarning)
     return {"seeded": seed is not None, "version": __version__}
 
 
@@ -166,14 +198,20 @@ def finish(
     seed: int | None,
     *,
     moved: bool = False,
+    dropped: Sequence[Any] = (),
     more: Mapping[str, Any] | None = None,
     **owners: Any,
 ) -> Result:
     """Make the result of a method: write the masked table, and keep the owner's side apart.
 
-    ``measure`` returns what this draw realised, beside the ``summary`` that does not depend on it.
+    ``measure`` returns what this draw realised, beside the ``summary`` that does not depend on it. With a seed no bound
+    is guaranteed. ``dropped`` columns are not part of the masked table.
     """
-    masked = table.replaced({name: change.after.column for name, change in changes.items()}, moved=moved)
+    if seed is not None and "bound" in summary:
+        summary = {**summary, "bound": None}
+    masked = table.replaced(
+        {name: change.after.column for name, change in changes.items()}, moved=moved, dropped=dropped
+    )
     for change in changes.values():
         # Who watched this call does not watch what is asked of its result later.
         change.before.forget_progress()
@@ -203,6 +241,8 @@ def is_of(kind: type, value: Any) -> bool:
         return isinstance(value, bool) and kind is bool
     if kind is list:
         return isinstance(value, list | tuple) and all(isinstance(part, str) for part in value)
+    if kind is dict:
+        return isinstance(value, Mapping) and all(is_whole(part) for part in value.values())
     return isinstance(value, kind) or (kind is float and isinstance(value, int))
 
 
@@ -306,15 +346,25 @@ class Result:
         """Return the public side."""
         return {**self.__dict__, "secret": None}
 
-    def linkage(self, known: Any = None, **options: Any) -> Any:
-        """Attack the release by record linkage; owner only. Options are those of ``nominym.risk.linkage``.
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the release guarantees: the claim, its adversary, unit and premise, and what is not covered."""
+        masked = self.params["columns"]
+        kept = [name for name in Table(self.data).names if name not in masked]
+        return self.method.statement(masked, kept, seeded=self.params["seeded"])
 
-        ``k`` is by default that of the method.
+    def linkage(self, known: Any = None, **options: Any) -> Any:
+        """Attack the release; owner only. Options are those of ``nominym.risk.linkage``.
+
+        ``k`` and ``person`` are by default those of the method, and ``groups`` the ones that it formed.
         """
         from nominym import risk
 
+        secret = self.owners("linkage()")
         options.setdefault("k", getattr(self.method, "k", None))
-        return risk.link(self.owners("linkage()").comparison, known, **options)
+        options.setdefault("person", getattr(self.method, "person", None))
+        options.setdefault("groups", secret.groups)
+        return risk.link(secret.comparison, known=known, **options)
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write a report of the release, for publication unless ``edition="owner"``; see ``nominym.report.write``."""

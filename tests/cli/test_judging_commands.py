@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import nominym as nym
-from commands import ROLES, Run
+from commands import Done, Run
+from nominym.release.manifest import write_record
 
+ROLES = ("--identifier", "name", "--identifier", "cost", "--quasi", "diagnosis=illness.csv", "--keep", "ward")
 SWAP = ("swap", "visits.csv", "-o", "release.csv", *ROLES, "--k", "5")
 MEANING = ("--quasi", "diagnosis=illness.csv")
+PAIR = ("visits.csv", "release.csv")
+OWNED = (*PAIR, *MEANING, "--key", "owner.parquet")
+
+
+def numbers(records: int = 1_000) -> pd.DataFrame:
+    """Three columns of numbers that a rank swap of 1 % hardly moves, and a ward."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.uniform(1_000, 9_000, (records, 3)).round(2), columns=["income", "debt", "rent"])
+    return frame.assign(ward=rng.choice(list("ABC"), records))
+
+
+def write(frame: pd.DataFrame, path: str) -> None:
+    frame.to_csv(path, index=False)
+
+
+# ---- measure
 
 
 def test_measure(run: Run) -> None:
     run(*SWAP, "--key", "owner.parquet")
-    done = run("measure", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet", "--json")
+    done = run("measure", *OWNED, "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
     record = nym.release.read_record("owner.parquet", "release.csv", 60)
     figures = found["attributes"][0]
     assert figures["column"] == "diagnosis"
     assert figures["rmse"] == pytest.approx(record.summary["attributes"]["diagnosis"]["rmse"])
+    assert "rmse in units of the column" not in figures
     assert figures["variance before"] == pytest.approx(figures["variance after"])
     assert {(row["x"], row["y"]) for row in found["distortion"]} >= {("diagnosis", "ward")}
-    done = run("measure", "visits.csv", "release.csv", *MEANING, "--columns", "ward", "--columns", "diagnosis")
+    done = run("measure", *PAIR, *MEANING, "--columns", "ward", "--columns", "diagnosis")
     assert done.code == 0, done.err
     assert "no RMSE: it needs to know which row is whose" in done.err
     assert done.out.startswith("attributes\n")
@@ -36,22 +59,38 @@ def test_measure(run: Run) -> None:
 def test_measure_without_a_manifest(run: Run) -> None:
     run(*SWAP, "--keep-order")
     Path("release.csv.manifest.json").unlink()
-    done = run("measure", "visits.csv", "release.csv", *MEANING, "--keep-order", "--json")
+    done = run("measure", *PAIR, *MEANING, "--keep-order", "--json")
     assert "rmse" in json.loads(done.out)["attributes"][0]
+
+
+def test_measure_has_the_unit_of_numbers(run: Run) -> None:
+    """An RMSE of years is in years, of dates in days, and relative beside it."""
+    before = pd.DataFrame({"age": [20, 30, 40, 60], "born": pd.to_datetime(["2001-01-01"] * 3 + ["2001-01-11"])})
+    after = before.assign(age=[30, 20, 40, 60], born=before["born"][::-1].to_numpy())
+    before.to_parquet("o.parquet")
+    after.to_parquet("r.parquet")
+    done = run("measure", "o.parquet", "r.parquet", "--quasi", "age", "--quasi", "born", "--keep-order", "--json")
+    assert done.code == 0, done.err
+    age, born = json.loads(done.out)["attributes"]
+    assert age["rmse in units of the column"] == pytest.approx(50**0.5)
+    assert age["rmse"] == pytest.approx(50**0.5 / 40)
+    assert born["rmse in units of the column"] == pytest.approx(50**0.5)
+    shown = run("measure", "o.parquet", "r.parquet", "--quasi", "age", "--quasi", "born", "--keep-order").out
+    assert "rmse in units of the column" in shown
 
 
 def test_another_original_is_noticed(run: Run) -> None:
     run(*SWAP, "--key", "owner.parquet")
-    done = run("measure", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet")
+    done = run("measure", *OWNED)
     assert done.err == ""
     Path("visits.csv").write_text(Path("visits.csv").read_text().replace("P001", "P100"))
-    done = run("measure", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet")
+    done = run("measure", *OWNED)
     assert "release.csv was not made of visits.csv as it is now" in done.err
     # The manifest knows nothing of the input.
-    assert "not made of" not in run("measure", "visits.csv", "release.csv", *MEANING).err
+    assert "not made of" not in run("measure", *PAIR, *MEANING).err
     lines = Path("visits.csv").read_text().splitlines(keepends=True)
     Path("visits.csv").write_text("".join(lines[:-1]))
-    done = run("measure", "visits.csv", "release.csv", *MEANING)
+    done = run("measure", *PAIR, *MEANING)
     assert done.code == 3
     assert "visits.csv has 59 records, release.csv has 60" in done.err
 
@@ -67,66 +106,331 @@ def test_measure_item_sets(run: Run) -> None:
     assert "no error rate" in run("measure", "baskets.dat", "r.parquet").err
 
 
+# ---- what values mean
+
+
+def by_masked(done: Done, attack: str = "nearest row") -> float:
+    """The share found by an attack with all masked columns and no kept one."""
+    rows = [row for row in json.loads(done.out)["attacks"] if row["attack"] == attack and not row["also_known"]]
+    return float(max(rows, key=lambda row: len(row["known"]))["share"])
+
+
+def test_numbers_in_text_are_numbers(run: Run) -> None:
+    """Numerical rank swapping within 1 %: compared as labels nobody is found, as numbers nearly everybody."""
+    write(numbers(), "o.csv")
+    masked = ("--quasi", "income=number", "--quasi", "debt=number", "--quasi", "rent=number")
+    made = run("swap", "o.csv", "-o", "r.csv", *masked, "--keep", "ward", "--method", "numerical", "--p", 1,
+               "--key", "k.parquet")  # fmt: skip
+    assert made.code == 0, made.err
+    files = ("o.csv", "r.csv", "--key", "k.parquet", "--k", 10, "--json")
+    labels = [part for name in ("income", "debt", "rent") for part in ("--quasi", f"{name}=equal")]
+    assert by_masked(run("audit", *files, *labels)) < 0.01
+    for said in ([], ["--quasi", "income"], masked):  # by the manifest, by both, by the caller
+        done = run("audit", *files, *said)
+        assert by_masked(done) > 0.9
+        assert done.code == 1
+        assert json.loads(done.out)["verdict"].startswith("broken: ")
+    # Without a manifest, as the values look.
+    Path("r.csv.manifest.json").unlink()
+    done = run("audit", *files, "--quasi", "income", "--quasi", "debt", "--quasi", "rent")
+    assert by_masked(done) > 0.9
+    assert json.loads(run("measure", *files[:4], "--quasi", "income", "--json").out)["attributes"][0]["rmse"] < 0.1
+
+
+def test_codes_are_no_numbers(run: Run) -> None:
+    """Leading zeros are those of codes; a text among numbers is named."""
+    frame = pd.DataFrame({"code": [f"{i % 30:03}" for i in range(60)], "age": [str(i % 9) for i in range(60)]})
+    write(frame, "o.csv")
+    write(frame.assign(code=frame["code"][::-1].to_numpy(), age=["?", *frame["age"][1:]]), "r.csv")
+    pair = nym.release.compare_files("o.csv", "r.csv", {"code": None, "age": None})
+    assert {name: change.before.meaning for name, change in pair.comparison.changes.items()} == {
+        "code": nym.Equality(),
+        "age": nym.Equality(),
+    }
+    assert list(pair.weaker) == ["age"]
+    assert "'?' is no number" in pair.weaker["age"]
+    done = run("measure", "o.csv", "r.csv", "--quasi", "code", "--quasi", "age")
+    assert "notice: column 'age': compared as labels, since '?' is no number" in done.err
+    pair = nym.release.compare_files("o.csv", "r.csv", {"code": None, "age": None}, na=["?"])
+    assert pair.comparison.changes["age"].before.meaning == nym.Order()
+    assert not pair.weaker
+
+
+def test_a_taxonomy_that_is_not_given(run: Run) -> None:
+    """Without the file, values are labels, and the audit says which file is needed."""
+    run(*SWAP, "--key", "owner.parquet")
+    done = run("audit", *PAIR, "--key", "owner.parquet", "--unknown", "ward", "--json")
+    assert done.code == 1
+    found = json.loads(done.out)
+    said = nym.release.read_manifest("release.csv").meanings["diagnosis"]["sha256"]
+    assert f"the taxonomy illness.csv (SHA-256 of what it says: {said})" in found["doubts"][0]
+    assert not found["verified"]
+    assert "for want of the taxonomy illness.csv" in run("measure", *PAIR).err
+    assert "for want of the taxonomy illness.csv" in run("report", *PAIR).err
+    # Another one is another meaning; so is equality.
+    Path("other.csv").write_text(Path("illness.csv").read_text().replace("burn,injury", "burn,infection"))
+    for other in ("other.csv", "equal"):
+        done = run("audit", *PAIR, "--quasi", f"diagnosis={other}", "--key", "owner.parquet", "--json")
+        assert done.code == 1
+        assert "not with what is given" in json.loads(done.out)["doubts"][0]
+
+
+# ---- audit
+
+
 def test_audit(run: Run) -> None:
     run(*SWAP, "--key", "owner.parquet")
-    done = run("audit", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet")
+    done = run("audit", *OWNED, "--unknown", "ward")
     assert done.code == 0, done.err
-    assert "not more than 1/5" in done.out
-    assert "the attacks re-identify at most" in done.out
-    done = run("audit", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet", "--json")
-    assert json.loads(done.out)["holds"] is True
-    done = run("audit", "visits.csv", "release.csv", *MEANING)
+    assert done.out.startswith("records re-identified: what if they also know …\n")
+    verdict = done.out.splitlines()[-1]
+    assert verdict.startswith("guarantee verified: To an adversary who knows")
+    assert "; the attacks run found at most " in verdict
+    assert "if nobody knows ward of a person, as asserted" in verdict
+    found = json.loads(run("audit", *OWNED, "--unknown", "ward", "--json").out)
+    assert found["holds"] is True
+    assert found["verified"] is True
+    assert found["doubts"] == found["not verified"] == found["contradictions"] == []
+    assert found["unknown"] == ["ward"]
+    assert {row["counted"] for row in found["attacks"] if "ward" not in row["also_known"]} == {True}
+    assert "nearest row" in found["verdict"]
+    done = run("audit", *PAIR, *MEANING)
     assert done.code == 2
     assert "an audit needs to know which row is whose" in done.err
     assert "give --key" in done.err
 
 
+def test_kept_columns_are_attacked(run: Run) -> None:
+    """Who knows a kept column as well finds more; the remedy is to mask it, or to assert that nobody does."""
+    write(numbers(300).assign(age=np.arange(300) % 60), "o.csv")
+    roles = ("--quasi", "income=number", "--quasi", "debt=number", "--identifier", "rent", "--keep", "ward",
+             "--keep", "age")  # fmt: skip
+    made = run("swap", "o.csv", "-o", "r.csv", *roles, "--k", 10, "--accept", "age", "--key", "k.parquet")
+    assert made.code == 0, made.err
+    done = run("audit", "o.csv", "r.csv", "--key", "k.parquet")
+    assert done.code == 1
+    assert done.out.splitlines()[-1].startswith("broken: ")
+    assert "with age" in done.out.splitlines()[-1]
+    assert "mask them, or, if nobody can know them, --unknown" in done.err
+    done = run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--unknown", "age", "--unknown", "ward")
+    assert done.code == 0, done.out
+    assert "yes, not counted" in done.out
+    assert "if nobody knows age, ward of a person, as asserted" in done.out.splitlines()[-1]
+    # With one of two asserted, the other is still known, alone and without it.
+    found = json.loads(run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--unknown", "age", "--json").out)
+    counted = [row for row in found["attacks"] if row["counted"] and row["attack"] == "nearest row"]
+    assert {tuple(row["also_known"]) for row in counted} == {(), ("ward",)}
+    done = run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--unknown", "income")
+    assert done.code == 2
+    assert "--unknown income: it is none of the kept columns, 'ward', 'age'" in done.err
+
+
+def test_a_kept_column_may_have_a_meaning(run: Run) -> None:
+    """For measures; an audit attacks it as what it is."""
+    write(numbers(200), "o.csv")
+    run("swap", "o.csv", "-o", "r.csv", "--quasi", "income=number", "--keep", "ward", "--identifier", "debt",
+        "--identifier", "rent", "--k", 5, "--key", "k.parquet")  # fmt: skip
+    meant = ("--quasi", "ward=equal", "--key", "k.parquet", "--json")
+    assert len(json.loads(run("measure", "o.csv", "r.csv", *meant).out)["correlations"]) == 1
+    done = run("audit", "o.csv", "r.csv", *meant)
+    assert "notice: column 'ward': kept, by the manifest, and attacked as such" in done.err
+    assert {tuple(row["known"]) for row in json.loads(done.out)["attacks"]} == {("income",)}
+
+
+def test_a_column_that_was_not_kept_is_named(run: Run) -> None:
+    """Without a manifest, what is not named as masked has to be as it was."""
+    frame = numbers(100)
+    write(frame, "o.csv")
+    write(frame.assign(income=frame["income"][::-1].to_numpy(), debt=frame["debt"][::-1].to_numpy()), "r.csv")
+    done = run("audit", "o.csv", "r.csv", "--quasi", "income", "--keep-order", "--k", 5)
+    assert done.code == 3
+    assert "column 'debt': it differs in 100 of 100 rows" in done.err
+
+
+def test_a_masked_column_that_is_not_named(run: Run) -> None:
+    """With the record alone, columns that differ record by record were not kept."""
+    write(numbers(100), "o.csv")
+    masked = ("--quasi", "income=number", "--quasi", "debt=number", "--keep", "ward", "--identifier", "rent")
+    run("swap", "o.csv", "-o", "r.csv", *masked, "--k", 5, "--key", "k.parquet")
+    Path("r.csv.manifest.json").unlink()
+    done = run("audit", "o.csv", "r.csv", "--quasi", "income", "--key", "k.parquet", "--k", 5)
+    assert done.code == 2
+    assert "column 'debt': it differs in " in done.err
+    assert "so it was not kept; give --quasi" in done.err
+    done = run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--k", 5)
+    assert done.code == 2
+    assert "name the columns that an adversary knows; give --quasi" in done.err
+    done = run("audit", "o.csv", "r.csv", "--quasi", "income", "--quasi", "debt", "--key", "k.parquet", "--k", 5,
+               "--unknown", "ward")  # fmt: skip
+    assert done.code == 0, done.out
+    assert "not verified: no manifest stands beside the release" in done.out.splitlines()[-1]
+
+
+def test_audit_of_files_that_contradict_the_manifest(run: Run) -> None:
+    """A release that was changed together with its manifest and its record."""
+    run(*SWAP, "--key", "owner.parquet")
+    said, record = nym.release.read_manifest("release.csv"), nym.release.read_record("owner.parquet", "release.csv", 60)
+    write(pd.read_csv("release.csv", dtype=str).assign(note="x", ward="A"), "release.csv")
+    write_record(record, Path("owner.parquet"), forge(said))
+    done = run("audit", *OWNED, "--unknown", "ward", "--json")
+    assert done.code == 1
+    found = json.loads(done.out)
+    assert found["contradictions"] == [
+        "column 'note' of the release has no role in the manifest",
+        "column 'ward' is kept, but differs in 30 records",
+    ]
+    assert found["holds"] is False
+    assert found["verdict"].startswith("broken: column 'note' of the release has no role in the manifest; ")
+
+
 def test_a_shuffled_release_is_not_taken_to_be_in_order(run: Run) -> None:
     run(*SWAP)
-    done = run("audit", "visits.csv", "release.csv", *MEANING, "--keep-order")
+    done = run("audit", *PAIR, *MEANING, "--keep-order")
     assert done.code == 2
     assert "--keep-order: by its manifest, the rows of release.csv are shuffled; give --key" in done.err
 
 
+def test_an_order_that_kept_columns_contradict(run: Run) -> None:
+    """A shuffled copy looks safe if it is judged in order: a column that was kept tells."""
+    frame = pd.read_csv("visits.csv", dtype=str)
+    write(frame.sample(frac=1, random_state=1), "r.csv")
+    for command in (("audit", "--k", 5), ("measure",), ("report", "--edition", "owner", "-o", "x.html")):
+        done = run(command[0], "visits.csv", "r.csv", *MEANING, "--keep-order", *command[1:])
+        assert done.code == 3, done.err
+        assert "column 'name': it differs in " in done.err
+        assert "first in row 1: the files are not in the same order; give --key with the owner's record" in done.err
+    # So does a manifest that says so wrongly: the file was put in another order before the manifest was written.
+    run(*SWAP, "--keep-order")
+    said = nym.release.read_manifest("release.csv")
+    released = pd.read_csv("release.csv", dtype=str)
+    write(released[::-1], "release.csv")
+    forge(said)
+    done = run("audit", *PAIR, *MEANING)
+    assert done.code == 3
+    assert "column 'ward': it differs in 60 of 60 rows" in done.err
+
+
+def forge(said: nym.release.Manifest) -> str:
+    """Write a manifest that is about the release as it is now, and return its SHA-256."""
+    sha256 = hashlib.sha256(Path("release.csv").read_bytes()).hexdigest()
+    made = replace(said, output={**said.output, "sha256": sha256})
+    nym.release.manifest_path("release.csv").write_text(made.to_json())
+    return sha256
+
+
+@pytest.mark.parametrize(
+    ("kept", "asserted"),
+    [
+        ({}, True),
+        ({"ward": ["A"] * 60}, True),  # says nothing
+        ({"ward": ["A"] * 30 + ["B"] * 30}, True),  # both files may have been sorted by it
+        ({"ward": ["A", "B"] * 30}, False),
+        ({"number": list(range(60))}, False),
+    ],
+)
+def test_an_order_that_is_only_asserted(run: Run, kept: dict[str, list[Any]], asserted: bool) -> None:
+    """What no kept column shows is a doubt."""
+    frame = pd.DataFrame({"diagnosis": ["flu", "cold", "burn", "sprain", "fracture", "measles"] * 10, **kept})
+    write(frame, "o.csv")
+    write(frame.assign(diagnosis=frame["diagnosis"].sample(frac=1, random_state=1).to_numpy()), "r.csv")
+    done = run("audit", "o.csv", "r.csv", *MEANING, "--keep-order", "--k", 5, "--json")
+    doubts = json.loads(done.out)["doubts"]
+    assert [why for why in doubts if "the same order" in why] == doubts
+    assert bool(doubts) is asserted
+    assert done.code == 1 or not asserted
+
+
 def test_audit_of_a_seeded_release(run: Run) -> None:
     run(*SWAP, "--key", "owner.parquet", "--seed", 1)
-    done = run("audit", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet")
+    done = run("audit", *OWNED, "--unknown", "ward")
     assert done.code == 1
-    assert "not more than 1/5\nthis shows nothing: the release was made with a seed" in done.out
+    verdict = done.out.splitlines()[-1]
+    assert verdict.startswith("attacks found at most ")
+    assert "; not verified: the release was made with a seed" in verdict
 
 
 def test_audit_of_a_guarantee_that_does_not_hold(run: Run) -> None:
-    frame = pd.read_csv("visits.csv")
-    frame["diagnosis"] = ["flu", "cold", "burn", "sprain", "fracture"] * 12
-    frame.head(5).to_csv("few.csv", index=False)
+    frame = pd.read_csv("visits.csv").assign(diagnosis=["flu", "cold", "burn", "sprain", "fracture"] * 12)
+    write(frame[["diagnosis", "ward"]].assign(ward=range(60)), "few.csv")
     done = run("audit", "few.csv", "few.csv", *MEANING, "--keep-order", "--k", 5)
     assert done.code == 1
-    assert "MORE THAN 1/5" in done.out
+    assert done.out.splitlines()[-1].startswith("broken: ")
     done = run("audit", "few.csv", "few.csv", *MEANING, "--keep-order")
     assert done.code == 1
-    assert "this shows nothing: there is no k to compare with: give --k" in done.out
+    assert "there is no k to compare with: give --k" in done.out.splitlines()[-1]
+    assert "exceeded" not in done.out
 
 
 def test_audit_of_another_original(run: Run) -> None:
     run(*SWAP, "--key", "owner.parquet")
     Path("visits.csv").write_text(Path("visits.csv").read_text().replace("P001", "P100"))
-    done = run("audit", "visits.csv", "release.csv", *MEANING, "--key", "owner.parquet", "--json")
+    done = run("audit", *OWNED, "--unknown", "ward", "--json")
     assert done.code == 1
     assert json.loads(done.out)["doubts"] == ["by the owner's record, the release was made of another original"]
 
 
+def test_audit_with_another_k(run: Run) -> None:
+    """A release of 1/5 is not verified for 1/20."""
+    run(*SWAP, "--key", "owner.parquet")
+    done = run("audit", *OWNED, "--unknown", "ward", "--k", 20)
+    assert done.code == 1
+    assert "guarantee verified" not in done.out
+    assert run("audit", *OWNED, "--unknown", "ward", "--k", 3).code == 0
+
+
+def test_audit_of_what_has_no_guarantee(run: Run) -> None:
+    """Attacks that stay below the bound are not more than that."""
+    write(pd.DataFrame({"x": ["a", "b"] * 50, "y": ["c"] * 100}), "o.csv")
+    made = run("data-swap", "o.csv", "-o", "r.csv", "--quasi", "x", "--keep", "y", "--rate", 1.0, "--key", "k.parquet")
+    assert made.code == 0, made.err
+    done = run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--k", 5)
+    assert done.code == 0, done.out
+    verdict = done.out.splitlines()[-1]
+    assert verdict.startswith("attacks found at most ")
+    assert "has no guarantee that files could show" in verdict
+
+
+def test_audit_counts_persons(run: Run) -> None:
+    """The column that tells persons is read from the original alone."""
+    frame = numbers(400)
+    write(frame.assign(patient=[f"p{i % 150}" for i in range(400)]), "o.csv")
+    masked = ("--quasi", "income=number", "--quasi", "debt=number", "--quasi", "rent=number", "--identifier", "ward")
+    for persons, told in ((("--identifier", "patient"), ("--person", "patient")), (("--person", "patient"), ())):
+        made = run("swap", "o.csv", "-o", "r.csv", *masked, *persons, "--k", 5, "--key", "k.parquet", "--overwrite")
+        assert made.code == 0, made.err
+        found = json.loads(run("audit", "o.csv", "r.csv", "--key", "k.parquet", *told, "--json").out)
+        assert found["persons"] == 150
+    done = run("audit", "o.csv", "r.csv", "--key", "k.parquet")
+    assert done.out.startswith("persons re-identified: ")
+    assert "guarantee verified: " in done.out
+    done = run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--person", "nobody")
+    assert done.code == 2
+    assert "no column 'nobody'" in done.err
+
+
 def test_audit_of_item_sets(run: Run) -> None:
     nym.datasets.baskets(200, seed=1, items=40)[0].to_fimi("baskets.dat")
-    run("recode", "baskets.dat", "-o", "r.txt", "--k", 4, "--order", "gray")
+    run("recode", "baskets.dat", "-o", "r.txt", "--k", 4, "--order", "gray", "--key", "k.parquet")
     done = run("audit", "baskets.dat", "r.txt")
     assert done.code == 0, done.err
-    assert "not more than 1/4" in done.out
-    assert run("audit", "baskets.dat", "r.txt", "--k", 200).code == 1
+    assert "not verified: the owner's record is not given" in done.out.splitlines()[-1]
+    done = run("audit", "baskets.dat", "r.txt", "--key", "k.parquet")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[-1].startswith("guarantee verified: ")
+    done = run("audit", "baskets.dat", "r.txt", "--k", 200)
+    assert done.code == 1
+    assert "broken: a record could be " in done.out
+    done = run("audit", "baskets.dat", "r.txt", "--unknown", "items")
+    assert done.code == 2
+    assert "item sets have no kept columns" in done.err
     for name in ("s.txt", "s.parquet"):
         run("recode", "baskets.dat", "-o", name, "--k", 4, "--order", "gray", "--seed", 1)
         done = run("audit", "baskets.dat", name)
         assert done.code == 1
-        assert "not more than 1/4\nthis shows nothing: the release was made with a seed" in done.out
+        assert "not verified: the release was made with a seed" in done.out
+
+
+# ---- report, taxonomy, demo
 
 
 def test_report(run: Run) -> None:
@@ -198,7 +502,8 @@ def test_taxonomy_convert(run: Run) -> None:
 def test_demo(run: Run) -> None:
     done = run("demo", "--out", "demo", "--records", 2_000)
     assert done.code == 0, done.err
-    assert done.out.count("stayed within the bound") == 2
+    assert done.out.count("guarantee verified: ") == 1
+    assert done.out.count("attacks found at most ") == 1  # of baskets, whose record nobody asked for
     made = {path.name for path in Path("demo").iterdir()}
     assert made >= {"discharges.csv", "release.csv", "release.csv.manifest.json", "release.toml", "report.html",
                     "report-owner.html", "baskets-report.html", "baskets-report-owner.html"}  # fmt: skip

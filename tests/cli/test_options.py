@@ -34,7 +34,7 @@ def actions(command: str) -> dict[str, argparse.Action]:
 def test_options_of_a_command_are_the_declared_ones(command: str) -> None:
     method, found = METHODS[command], actions(command)
     declared = method.options()
-    others = (FILES | {"label", "column"}) if command == "recode" else TABLES
+    others = (FILES | {"label", "person", "column"}) if command == "recode" else TABLES
     assert set(found) == set(declared) | others
     assert not set(declared) & others
     for name, option in declared.items():
@@ -48,7 +48,7 @@ def test_options_of_a_command_are_the_declared_ones(command: str) -> None:
             switches = isinstance(action, argparse.BooleanOptionalAction)
             assert switches == (method.default(name) is True)
             assert (f"--no-{name}" in action.option_strings) == switches
-        elif option.kind is list:
+        elif option.kind in (list, dict):
             assert isinstance(action, argparse._AppendAction)
         else:
             assert action.type is option.kind
@@ -56,7 +56,7 @@ def test_options_of_a_command_are_the_declared_ones(command: str) -> None:
 
 @pytest.mark.parametrize("command", METHODS)
 def test_every_option_can_stand_in_a_file(command: str, tmp_path: Path) -> None:
-    written = {int: "3", float: "0.5", str: '"x"', bool: "true", list: '["x"]'}
+    written = {int: "3", float: "0.5", str: '"x"', bool: "true", list: '["x"]', dict: "{ x = 3 }"}
     lines = [f"{name} = {written[option.kind]}" for name, option in METHODS[command].options().items()]
     path = tmp_path / "release.toml"
     path.write_text("\n".join(["[method]", f'command = "{command}"', "seed = 1", *lines]))

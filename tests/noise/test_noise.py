@@ -226,8 +226,8 @@ def test_files_that_are_no_model(tmp_path) -> None:
     with pytest.raises(error.FormatError, match="not a noise model"):
         nym.NoiseModel.load(path)
     with zipfile.ZipFile(path, "w") as file:
-        file.writestr("model.json", json.dumps({"format": "nominym-noise", "version": 3}))
-    with pytest.raises(error.FormatError, match="nominym-noise version 3, not nominym-noise version 2"):
+        file.writestr("model.json", json.dumps({"format": "nominym-noise", "version": 9}))
+    with pytest.raises(error.FormatError, match="nominym-noise version 9, not nominym-noise version 3"):
         nym.NoiseModel.load(path)
     with pytest.raises(FileNotFoundError):
         nym.NoiseModel.load(tmp_path / "none")
@@ -308,7 +308,10 @@ def test_bad_data(monkeypatch) -> None:
     with pytest.raises(error.ParameterError, match="share one domain"):
         nym.add_noise(FRAME, MASKED, alpha=1, reference="pair", roots=roots)
     apart = {"diagnosis": [FRAME["diagnosis"][0], None], "secondary": [None, FRAME["diagnosis"][0]]}
-    with pytest.raises(error.DataError, match="no record has a value in all of the columns"):
+    with (
+        pytest.raises(error.DataError, match="no record has a value in all of the columns"),
+        pytest.warns(error.PrivacyWarning, match="one value"),
+    ):
         nym.add_noise(apart, MASKED, alpha=1)
     with pytest.raises(error.DataError, match="no value at all"):
         nym.add_noise({"x": [None, None]}, {"x": TAX}, alpha=1)
@@ -316,6 +319,134 @@ def test_bad_data(monkeypatch) -> None:
 
 def test_a_domain_of_one_concept_keeps_its_value() -> None:
     tax = nym.Taxonomy.from_edges([("a", "top")])
-    res = nym.add_noise({"x": ["a", "a"]}, {"x": tax}, alpha=1, seed=1)
+    with pytest.warns(error.PrivacyWarning, match="column 'x': its domain has one value, which noise leaves as it is"):
+        res = nym.add_noise({"x": ["a", "a"]}, {"x": tax}, alpha=1, seed=1)
     assert res.data == {"x": ["a", "a"]}
     assert res.secret.summary["attributes"]["x"]["rmse"] == 0
+
+
+def equal(size: int) -> nym.DistanceMatrix:
+    """Make a domain in which all values are as different as they can be."""
+    return nym.DistanceMatrix(1 - np.eye(size), [f"v{i}" for i in range(size)])
+
+
+def line(size: int) -> nym.DistanceMatrix:
+    """Make a domain of values along a line."""
+    places = np.arange(size) / (size - 1)
+    return nym.DistanceMatrix(np.abs(np.subtract.outer(places, places)), [f"v{i}" for i in range(size)])
+
+
+@pytest.mark.parametrize("how", [{}, {"correlated": False}, {"law": "laplace"}], ids=str)
+def test_domains_of_two_values_are_refused(monkeypatch, how) -> None:
+    monkeypatch.setattr(_core, "shift_values", lambda *_: pytest.fail("work was done"))
+    column = {"answer": ["yes", "no", "no"] * 5}
+    two = nym.DistanceMatrix([[0, 1], [1, 0]], ["yes", "no"])
+    says = r"column 'answer': its domain has two values, 'yes' and 'no', and noise never .*; swap ranks .*, or use the"
+    for call in (nym.add_noise, nym.NoiseModel.fit):
+        with pytest.raises(error.ParameterError, match=says):
+            call(column, {"answer": two}, alpha=0.3, **how)
+    # In a taxonomy the domain is that below the least common subsumer, or a concept that is named.
+    tax = nym.Taxonomy.from_edges([("yes", "answer"), ("no", "answer"), ("never", "no")])
+    negative = {"answer": ["no", "never"] * 5}
+    with pytest.raises(error.ParameterError, match=r"two values, .*; name a concept above 'no' as the root .*, swap"):
+        nym.add_noise(negative, {"answer": tax}, alpha=0.3, **how)
+    pair = nym.Taxonomy.from_edges([("no", "answer")])
+    with pytest.raises(error.ParameterError, match=r"two values, .*whoever sees one knows the other; swap ranks"):
+        nym.add_noise({"answer": ["no", "answer"]}, {"answer": pair}, alpha=0.3, **how)
+
+
+def test_remedies_for_two_values_exist() -> None:
+    two = nym.DistanceMatrix([[0, 1], [1, 0]], ["yes", "no"])
+    column = {"answer": ["yes", "no", "no"] * 40}
+    kept = nym.add_noise(column, {"answer": two}, method="exponential", epsilon=1, seed=1)
+    same = np.mean(np.array(kept.data["answer"]) == np.array(column["answer"]))
+    assert 0.4 < same < 0.85
+    for how in ({"method": "naive"}, {"method": "probabilistic"}):
+        assert {*nym.add_noise(column, {"answer": two}, **how).data["answer"]} == {"yes", "no"}
+    both = {**column, "age": np.random.default_rng(1).permutation(120).tolist()}
+    swapped = nym.rank_swap(both, {"answer": two, "age": nym.Order()}, k=5).data
+    assert swapped["age"] != both["age"]
+    assert sorted(swapped["answer"]) == sorted(column["answer"])
+    tax = nym.Taxonomy.from_edges([("yes", "answer"), ("no", "answer"), ("never", "no"), ("maybe", "answer")])
+    negative = {"answer": ["no", "never"] * 5}
+    with pytest.warns(error.PrivacyWarning, match="it has two values, 'never' and 'no'"):
+        nym.add_noise(negative, {"answer": tax}, alpha=0.3, roots={"answer": "answer"}, seed=1)
+
+
+def test_two_values_are_inverted_with_certainty() -> None:
+    """What is refused, drawn all the same: whatever the errors, every value becomes the other."""
+    codes = np.random.default_rng(0).integers(2, size=1_000).astype(np.uint32)
+    every = np.arange(2, dtype=np.uint32)
+    for scale in (0.01, 0.3, 5):
+        drawn = np.random.default_rng(1).normal(0, scale, 1_000)
+        after, *_ = _core.shift_values(1 - np.eye(2), every, codes, drawn, 0, "wu-palmer", None, 1, 0)
+        assert (after == 1 - codes).all()
+
+
+def test_small_domains_and_columns_of_two_values_warn_and_note() -> None:
+    for size, warns in ((3, True), (4, True), (5, False)):
+        column = {"x": [f"v{i % size}" for i in range(50)]}
+        if warns:
+            with pytest.warns(
+                error.PrivacyWarning, match=f"column 'x': its domain has {size} values, .* {size - 1} left"
+            ):
+                model = nym.NoiseModel.fit(column, {"x": equal(size)}, alpha=0.3)
+        else:
+            model = nym.NoiseModel.fit(column, {"x": equal(size)}, alpha=0.3)
+        notes = model.transform(column).summary["notes"]
+        assert any(f"its domain has {size} values" in note for note in notes) == warns
+        assert "it never leaves a value as it was" in notes[-1]
+    with pytest.warns(error.PrivacyWarning, match=r"column 'x': it has two values, 'v0' and 'v1', .* it was the other"):
+        res = nym.add_noise({"x": ["v0", "v1"] * 20}, {"x": equal(9)}, alpha=0.3)
+    # Where one of the two is shown, it was the other.
+    before, after = np.array(["v0", "v1"] * 20), np.array(res.data["x"])
+    shown = np.isin(after, before)
+    assert shown.any()
+    assert (after != before)[shown].all()
+
+
+def test_weak_columns_are_saved_with_a_model(tmp_path) -> None:
+    with pytest.warns(error.PrivacyWarning, match="3 values"):
+        model = nym.NoiseModel.fit({"x": ["v0", "v1", "v2"] * 9}, {"x": equal(3)}, alpha=0.3)
+    model.save(tmp_path / "model")
+    again = nym.NoiseModel.load(tmp_path / "model")
+    assert again.weak == model.weak
+    assert "its domain has 3 values" in again.transform({"x": ["v0"]}).summary["notes"][0]
+
+
+# Of 20,000 values of a domain, all as frequent, so many are guessed right by whoever knows the rule.
+RATES = {
+    ("equal", 3): 0.59,
+    ("equal", 4): 0.42,
+    ("equal", 5): 0.33,
+    ("line", 3): 0.65,
+    ("line", 5): 0.47,
+    ("line", 16): 0.24,
+}
+
+
+@pytest.mark.filterwarnings("ignore::nominym.error.PrivacyWarning")
+@pytest.mark.parametrize("case", RATES, ids=str)
+def test_excluding_the_value_shown_tells_more_than_frequencies(case) -> None:
+    kind, size = case
+    meaning = equal(size) if kind == "equal" else line(size)
+    rng = np.random.default_rng(0)
+    before, known = rng.integers(size, size=(2, 20_000))
+    column = {"x": [f"v{i}" for i in before]}
+    model = nym.NoiseModel.fit(column, {"x": meaning}, alpha=0.3)
+
+    def masked(values: np.ndarray) -> np.ndarray:
+        texts = model.transform({"x": [f"v{i}" for i in values]}, seed=1).data["x"]
+        return np.array([int(text[1:]) for text in texts])
+
+    shown = masked(before)
+    assert not (shown == before).any()
+    # Any other than the value shown.
+    excluded = (shown + rng.integers(1, size, size=len(shown))) % size
+    # Whoever has the model, or the rule and the frequencies, tries it on values of their own.
+    times = np.zeros((size, size))
+    np.add.at(times, (masked(known), known), 1)
+    by_rule = times.argmax(axis=1)[shown]
+    assert np.mean(rng.integers(size, size=len(before)) == before) == pytest.approx(1 / size, abs=0.015)
+    assert np.mean(excluded == before) == pytest.approx(1 / (size - 1), abs=0.015)
+    assert np.mean(by_rule == before) == pytest.approx(RATES[case], abs=0.03)

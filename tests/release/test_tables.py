@@ -6,6 +6,7 @@ import csv
 import gzip
 import hashlib
 import io
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym.error import DataError, FormatError, ParameterError, UnknownColumnError
-from nominym.release import files
+from nominym.release import files, meanings
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\x00"), max_size=6)
 
@@ -201,3 +202,85 @@ def test_rows_in_another_order() -> None:
     # Record i is in row rows[i].
     assert shuffled["x"].to_pylist() == ["b", "c", "a"]
     assert files.in_order(shuffled, rows)["x"].to_pylist() == ["a", "b", "c"]
+
+
+# ---- what values mean by themselves
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["7", "-12.5", None, "0", "+3", " 39", "1e-05", "2.5e+10", ".5", "5."], ["0", "1"], ["999999999999999999"]],
+)
+def test_texts_that_are_numbers(texts: list[str | None]) -> None:
+    for made in (pa.array(texts), pa.array(texts).dictionary_encode(), pa.chunked_array([texts, texts])):
+        assert meanings.natural_meaning(made) == (nym.Order(), None)
+    table = pa.table({"x": pa.array(texts).dictionary_encode()})
+    numbers, again = meanings.with_numbers(table, table, ["x"])
+    assert numbers == again
+    found = [None if number is None else float(number) for number in numbers["x"].to_pylist()]
+    assert found == [None if text is None else float(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("texts", "other"),
+    [
+        (["007", "12"], None),  # a code
+        (["1", "2", "3", "012"], None),
+        (["1", "2", "3", "?"], "?"),
+        (["1", "2", "3", "1,000"], "1,000"),
+        (["1", "?", "!"], None),  # numbers by chance
+        (["1E5"], None),
+        (["e+5"], None),
+        (["."], None),
+        (["nan"], None),
+        (["inf"], None),
+        (["1_000"], None),
+        (["1e+999"], None),
+        (["9" * 30], None),
+        (["2024-01-31"], None),
+        (["flu"], None),
+        ([None], None),
+        ([], None),
+    ],
+)
+def test_texts_that_are_no_numbers(texts: list[str | None], other: str | None) -> None:
+    column = pa.array(texts, pa.string())
+    assert meanings.natural_meaning(column) == (nym.Equality(), other)
+    table = pa.table({"x": column})
+    assert meanings.with_numbers(table, table, ["x"]) == (table, table)
+
+
+def test_types_that_go_by_size() -> None:
+    days = pd.to_datetime(["2024-01-01", None])
+    for ordered in ([1, None], [1.5, float("nan")], days, days.date, days - days[0], [Decimal("1.5")]):
+        assert meanings.natural_meaning(pa.array(ordered, from_pandas=True)) == (nym.Order(), None)
+    grades = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["low", "high"]), ordered=True)
+    assert meanings.natural_meaning(grades) == (nym.Order(), None)
+    for others in ([True, False], [1.5, float("inf")], [[1]], [b"1"]):
+        assert meanings.natural_meaning(pa.array(others)) == (nym.Equality(), None)
+    # Both files have a say.
+    assert meanings.natural_meaning(pa.array(["1"]), pa.array(["a"])) == (nym.Equality(), None)
+    assert meanings.natural_meaning(pa.array([1]), pa.array(["1"])) == (nym.Equality(), None)
+
+
+def test_a_type_and_its_text_are_alike(tmp_path: Path) -> None:
+    """What was Parquet and became text is compared as text; equal values are equal."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "whole": rng.integers(0, 9, 50),
+            "number": rng.normal(size=50),
+            "truth": rng.random(50) < 0.5,
+            "day": pd.to_datetime(rng.integers(0, 9, 50), unit="D"),
+            "kind": pd.Categorical(rng.choice(["a", "b"], 50)),
+        }
+    )
+    frame.loc[3, "number"] = None
+    frame.to_parquet(tmp_path / "a.parquet")
+    original = nym.release.read_table(tmp_path / "a.parquet")
+    nym.release.write_table(original, tmp_path / "a.csv")
+    both = meanings.alike(original, nym.release.read_table(tmp_path / "a.csv"))
+    comparison = nym.table.Comparison.of(*both, {})
+    for name in frame:
+        before, after, _ = comparison.coded(name)
+        assert np.array_equal(before, after), name

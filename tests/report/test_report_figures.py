@@ -14,7 +14,7 @@ from nominym.report import figures
 
 @pytest.fixture(scope="module")
 def masked():
-    frame, taxonomies = nym.datasets.discharges(2_000, seed=1, diagnoses=30, procedures=20)
+    frame, taxonomies = nym.datasets.discharges(2_000, seed=1, diagnoses=60, secondary=6, procedures=40)
     meaning = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
     return frame, nym.rank_swap(frame, meaning, k=5, seed=1), meaning
 

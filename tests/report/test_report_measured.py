@@ -31,7 +31,7 @@ def change(before, after, meaning=TAX, name="diag") -> Change:
 
 @pytest.fixture(scope="module")
 def discharges():
-    return nym.datasets.discharges(3_000, seed=1, diagnoses=40, procedures=30)
+    return nym.datasets.discharges(3_000, seed=1, diagnoses=400, secondary=6, procedures=30)
 
 
 def naive_bins(before, after, tax):

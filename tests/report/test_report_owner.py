@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,12 +12,16 @@ from pages import HOSTILE, Page
 
 import nominym as nym
 from nominym import error
+from nominym.guarantee import GROUPS
+from nominym.release import FilePair, Manifest
+from nominym.release.manifest import options_of
+from nominym.report.words import percent
 from nominym.table import Comparison
 
 
 @pytest.fixture(scope="module")
 def discharges():
-    frame, taxonomies = nym.datasets.discharges(1_000, seed=1, diagnoses=12, procedures=9)
+    frame, taxonomies = nym.datasets.discharges(1_000, seed=1, diagnoses=60, secondary=12, procedures=40)
     return frame, {name: taxonomies[name] for name in ("diagnosis", "procedure")}
 
 
@@ -33,40 +35,65 @@ def strict(discharges, tmp_path_factory):
     return owners(tmp_path_factory.mktemp("report") / "strict.html", res, sweep={"k": [2, 10]}), res
 
 
-@dataclass(frozen=True)
-class Files:
-    """Two tables side by side, as they are read from files."""
-
-    comparison: Comparison
-    method: Any = None
-    params: Any = None
-    summary: Any = None
-    secret_summary: Any = None
-    seeded: bool = False
-    aligned: bool = True
-
-
-def files_of(before, after, meanings, **more) -> Files:
-    return Files(Comparison.of(before, after, meanings), **{"params": {}, "summary": {}, **more})
+def files_of(before, after, meanings, res=None, **more) -> FilePair:
+    """Set two tables side by side, as they are read from files, with the manifest of a result if there is one."""
+    manifest = None
+    if res is not None:
+        said = {"options": options_of(res.method), "params": res.params, "summary": res.summary}
+        manifest = Manifest("swap", **said, guarantee=res.guarantee.to_dict(), seeded=res.params["seeded"])
+    told = {"order": "asserted", "record": None, "released": tuple(before), "sha256": ("", ""), **more}
+    return FilePair(Comparison.of(before, after, meanings), manifest=manifest, **told)
 
 
 def test_it_says_what_is_guaranteed_and_what_was_measured(strict) -> None:
-    text = strict[0].text
+    page, res = strict
     for said in (
         "Owner's edition, not for publication",
-        "The attacks stayed within the guarantee of 1 in 5 (20 %)",
-        "an adversary who knows the true diagnosis and procedure of everybody",
-        "The attacks run re-identified at most",
-        "An attack that fails is no proof",
+        "Re-identification probability of a row: at most 1 in 5; ",
+        GROUPS,
+        "The attacks that were run found at most",
+        "A better attack may find more",
+        "such as pycanon",
         "What was done",
         "Most changed categories",
         "Other choices",
-        "Kept as they were: secondary, age_group, sex and length_of_stay",
-        "Publish one release of a table",
+        "Groups with one value only",
         "Information Fusion 45 (2019)",
     ):
-        assert said in text, said
-    assert "promise" not in text.lower()
+        assert said in page.text, said
+    assert all(said in page.text for said in res.guarantee.not_covered)
+    for word in ("promise", " safe", "holds"):
+        assert word not in page.text.lower().replace("this page holds", ""), word
+
+
+def test_it_shows_what_kept_columns_add(strict) -> None:
+    """One row for each kept column that is known as well, and the worst-off."""
+    page, res = strict
+    found = res.linkage()
+    text = page.text[page.text.index("What if they also know …") : page.text.index("The worst-off: found")]
+    names = list(dict.fromkeys(found.attacks["attack"]))
+    assert " ".join(["beside the masked columns", *names]) in text
+    places = [text.index(f" {also} ") for also in ("nothing else", "secondary", "age_group", "sex", "length_of_stay",
+                                                   "all kept columns")]  # fmt: skip
+    assert places == sorted(places)
+    nearest = found.attacks[found.attacks["attack"] == "nearest row"]
+    for share in nearest["share"][nearest["known"].map(len) == 2]:
+        assert percent(share).replace("\xa0", " ") in text
+    for header in ("above 2/k", "above 1/2", "Worst-off"):
+        assert header in page.text
+    # Several columns together tell most people apart: that is no breach, and has to be said.
+    assert not found.holds
+    assert found.holds_masked
+    assert "with kept columns, attacks found" in page.text
+    assert "verdict open" in [attrs.get("class") for _, attrs in page.tags]
+
+
+def test_where_nothing_is_kept_the_guarantee_stands_alone(discharges, tmp_path) -> None:
+    frame, meanings = discharges
+    page = owners(tmp_path / "a.html", nym.rank_swap(frame[list(meanings)], meanings, k=5))
+    assert "at most 1 in 5; attacks found at most" in page.text
+    assert "With kept columns" not in page.text
+    assert "verdict holds" in [attrs.get("class") for _, attrs in page.tags]
 
 
 def test_it_has_the_figures(strict) -> None:
@@ -94,8 +121,9 @@ def test_it_loads_nothing(strict) -> None:
 
 def test_a_seed_is_said_and_not_shown(discharges, tmp_path) -> None:
     page = owners(tmp_path / "a.html", nym.rank_swap(*discharges, k=5, seed=987654321))
-    assert "Made with a seed: for studies, guarantees nothing" in page.text
-    assert "Made with a seed; the attacks stayed within 1 in 5 (20 %)" in page.text
+    assert page.text.startswith("Release of 1,000 records (for studies)")
+    assert "No guarantee: made with a seed, for studies; " in page.text
+    assert "verdict holds" not in [attrs.get("class") for _, attrs in page.tags]
     assert "987654321" not in page.own
     assert "987,654,321" not in page.own
 
@@ -132,7 +160,7 @@ def test_every_kind_of_table(discharges, form, tmp_path) -> None:
     import pyarrow as pa
 
     frame, meanings = discharges
-    frame = frame.head(200)
+    frame = frame[[*meanings, "sex"]].head(200)
     given = {
         "pandas": frame,
         "polars": pl.DataFrame(frame.astype(str).to_dict("list")),
@@ -140,47 +168,87 @@ def test_every_kind_of_table(discharges, form, tmp_path) -> None:
         "arrow": pa.Table.from_pandas(frame, preserve_index=False),
     }[form]
     res = nym.rank_swap(given, meanings, k=5)
-    assert "The attacks stayed within the guarantee" in owners(tmp_path / "a.html", res).text
+    assert "at most 1 in 5; " in owners(tmp_path / "a.html", res).text
     text = owners(tmp_path / "b.html", files_of(given, res.data, meanings), k=5).text
-    assert "No guarantee of this bound; the attacks stayed within 1 in 5 (20 %)" in text
-    assert "how the second was made is not recorded" in text
+    assert "No guarantee; " in text
+    assert "Bound to compare with" in text
+    assert "there is no manifest that says how the release was made" in text
 
 
-def test_a_bound_that_does_not_hold(discharges, tmp_path) -> None:
+def test_a_bound_that_is_exceeded(discharges, tmp_path) -> None:
     frame, meanings = discharges
     page = owners(tmp_path / "a.html", files_of(frame, frame, meanings), k=100)
-    assert "The bound of 1 in 100 (1 %) does not hold" in page.text
+    assert "Broken: more than 1 in 100 (1 %) by masked columns alone" in page.text
+    assert "of the 1,000 people are found" in page.text
     assert "exceeded" in page.texts
+    assert "verdict broken" in [attrs.get("class") for _, attrs in page.tags]
 
 
-def test_a_guarantee_that_does_not_hold(discharges, strict, tmp_path) -> None:
+def test_a_guarantee_that_is_broken(discharges, strict, tmp_path) -> None:
     """Whoever says strict and gives the table away as it was is found out."""
     frame, meanings = discharges
     _, res = strict
-    told = {"method": nym.RankSwap(k=200), "params": {**res.params, "k": 200}, "summary": res.summary}
-    page = owners(tmp_path / "a.html", files_of(frame, frame, meanings, **told))
-    assert "The guarantee of 1 in 200 (0.5 %) does not hold" in page.text
-    assert "stayed within" not in page.text
+    page = owners(tmp_path / "a.html", files_of(frame, frame, meanings, res), k=200)
+    assert "Broken: more than 1 in 200 (0.5 %) by masked columns alone" in page.text
+    assert "verdict broken" in [attrs.get("class") for _, attrs in page.tags]
+    # What the manifest says stands below what was found.
+    assert page.text.index("are found") < page.text.index(GROUPS)
     page = owners(tmp_path / "b.html", res, k=500)
-    assert "The bound of 1 in 500 (0.2 %) does not hold" in page.text
+    assert "Broken: more than 1 in 500 (0.2 %)" in page.text
     assert "Unit One record" in page.text
 
 
 def test_files(discharges, strict, tmp_path) -> None:
-    """A manifest says how the release was made; without the owner's record nobody knows which row is whose."""
+    """A manifest says what is guaranteed; without the owner's record that is not verified."""
     frame, meanings = discharges
     _, res = strict
-    told = {"method": res.method, "params": res.params, "summary": res.summary, "seeded": True}
-    pair = files_of(frame, res.data, meanings, **told)
-    page = owners(tmp_path / "a.html", pair, sweep={"k": [2]})
-    assert "Made with a seed; the attacks stayed within 1 in 5 (20 %)" in page.text
+    page = owners(tmp_path / "a.html", files_of(frame, res.data, meanings, res), sweep={"k": [2]})
+    assert res.guarantee.premise in page.text
+    assert "Not verified: Re-identification probability of a row: at most 1 in 5" in page.text
+    assert "the owner's record is not given" in page.text
+    assert "verdict holds" not in [attrs.get("class") for _, attrs in page.tags]
     assert "records that share a group" in page.text
-    shuffled = replace(pair, aligned=False)
+    seeded = files_of(frame, res.data, meanings, nym.rank_swap(frame, meanings, k=5, seed=1), order="unknown")
     with pytest.raises(error.ParameterError, match="which row is whose"):
-        owners(tmp_path / "b.html", shuffled)
-    assert "No guarantee: made with a seed" in Page(nym.report.write(tmp_path / "b.html", shuffled)).text
+        owners(tmp_path / "b.html", seeded)
+    page = Page(nym.report.write(tmp_path / "b.html", seeded))
+    assert "No guarantee: made with a seed, for studies" in page.text
     unknown = Page(nym.report.write(tmp_path / "c.html", files_of(frame, res.data, meanings)))
-    assert "how it was made is not recorded" in unknown.text
+    assert "there is no manifest that says how the release was made" in unknown.text
+
+
+def test_files_that_were_verified(discharges, tmp_path) -> None:
+    frame, meanings = discharges
+    frame = frame[list(meanings)].astype(str)
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    paths = tmp_path / "visits.csv", tmp_path / "release.csv"
+    roles = dict.fromkeys(meanings, "quasi-identifier")
+    nym.publish(*paths, roles, nym.RankSwap(k=5), meanings, key=tmp_path / "owner.parquet")
+    page = owners(tmp_path / "a.html", nym.release.compare_files(*paths, meanings, key=tmp_path / "owner.parquet"))
+    assert "Verified by the files: " in page.text
+    assert "every group has 5 records or more" in page.text
+    assert "verdict holds" in [attrs.get("class") for _, attrs in page.tags]
+
+
+def test_item_sets_in_files(tmp_path) -> None:
+    sets, _ = nym.datasets.baskets(400, seed=1, items=40)
+    sets.to_fimi(tmp_path / "baskets.dat")
+    paths = tmp_path / "baskets.dat", tmp_path / "release.parquet"
+    nym.publish(*paths, None, nym.Recode(k=5), key=tmp_path / "owner.parquet")
+    page = owners(tmp_path / "a.html", nym.release.compare_sets(*paths, key=tmp_path / "owner.parquet"))
+    assert "Verified by the files" in page.text
+    page = owners(tmp_path / "b.html", nym.release.compare_sets(*paths))
+    assert "Not verified: Re-identification probability of a row: at most 1 in 5" in page.text
+
+
+def test_persons_are_counted(tmp_path) -> None:
+    frame, taxonomies = nym.datasets.discharges(600, seed=1, diagnoses=60, secondary=12, procedures=40)
+    frame = frame[["diagnosis", "sex"]].assign(patient=np.arange(600) // 2)
+    res = nym.rank_swap(frame, {"diagnosis": taxonomies["diagnosis"]}, k=5, person="patient")
+    page = owners(tmp_path / "a.html", res)
+    assert "Probability that a row belongs to a given person: at most 1 in 5" in page.text
+    assert "Persons re-identified" in page.text
+    assert "One person, by the column patient" in page.text
 
 
 def test_methods_without_a_guarantee(discharges, tmp_path) -> None:
@@ -188,16 +256,16 @@ def test_methods_without_a_guarantee(discharges, tmp_path) -> None:
     frame = frame.head(300)
     noise = nym.add_noise(frame, meanings, alpha=0.3)
     page = owners(tmp_path / "noise.html", noise, sweep={"alpha": [0.1, 1]})
-    assert "No guarantee; the attacks re-identified" in page.text
+    assert "No guarantee; attacks found at most" in page.text
     assert "Semantic noise" in page.text
     assert "is in the owner's edition" not in page.text
     published = nym.rank_swap(frame, meanings, k=5, method="records")
     page = owners(tmp_path / "published.html", published)
-    assert "semantic rank swapping as published gives none" in page.text
+    assert "No re-identification probability is guaranteed by this method" in page.text
     assert "candidates that swaps really had" in page.text
     assert published.summary["notes"][0][:40] in page.text
     page = owners(tmp_path / "local.html", nym.add_noise(frame, meanings, method="exponential", epsilon=2.0))
-    assert "local differential privacy, ε = 2; the attacks re-identified" in page.text
+    assert "local differential privacy, ε = 2; attacks found at most" in page.text
     assert "spends 4 in all" in page.text
     page = owners(tmp_path / "swap.html", nym.data_swap(frame, ["sex", "age_group"], rate=0.2))
     assert "Data swapping" in page.text
@@ -225,7 +293,8 @@ def test_mixed_columns(tmp_path) -> None:
 
 
 def test_missing_values_and_one_column(tmp_path) -> None:
-    tax = nym.Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
+    kinds = [(name, "illness") for name in ("flu", "cold", "burn", "coma")]
+    tax = nym.Taxonomy.from_edges([*kinds, ("deep coma", "coma")])
     table = {"d": ["flu"] * 50 + ["coma"] * 40 + ["deep coma"] * 9 + [None]}
     page = owners(tmp_path / "a.html", nym.add_noise(table, {"d": tax}, alpha=0.5))
     assert "Missing values of d stay where they were" in page.text
@@ -235,8 +304,8 @@ def test_missing_values_and_one_column(tmp_path) -> None:
 def hostile_page(tmp_path, **more):
     names = [HOSTILE, "<b>bold</b>", "plain & simple"]
     tax = nym.Taxonomy.from_edges([(name, "<i>all</i>") for name in names])
-    table = {HOSTILE: names * 40, "<u>other</u>": names[::-1] * 40}
-    res = nym.rank_swap(table, dict.fromkeys(table, tax), k=5)
+    table = {HOSTILE: names * 40, "<u>other</u>": names[::-1] * 40, "<s>kept</s>": ["<s>f</s>", "m"] * 60}
+    res = nym.rank_swap(table, dict.fromkeys(list(table)[:2], tax), k=50)
     return Page(nym.report.write(tmp_path / "hostile.html", res, title=HOSTILE, **more))
 
 
@@ -244,7 +313,7 @@ def hostile_page(tmp_path, **more):
 def test_everything_is_escaped(tmp_path, edition) -> None:
     page = hostile_page(tmp_path, edition=edition)
     tags = {tag for tag, _ in page.tags}
-    assert not tags & {"img", "b", "i", "u"}
+    assert not tags & {"img", "b", "i", "u", "s"}
     assert len(page.scripts) == 3
     assert HOSTILE in page.texts
     assert not any("onerror" in attrs for _, attrs in page.tags)
@@ -280,7 +349,8 @@ def test_item_sets(tmp_path) -> None:
     page = owners(tmp_path / "a.html", rel, sweep={"k": [2, 8]})
     for said in (
         "Owner's edition, not for publication",
-        "Re-identification probability of a row: at most 1 in 5 (20 %)",
+        "Re-identification probability of a row: at most 1 in 5",
+        *rel.guarantee.not_covered,
         f"each could be at least {int(rel.compatible(sets).min()):,} rows",
         "Errors of counting queries",
         "Thresholds",
@@ -290,7 +360,7 @@ def test_item_sets(tmp_path) -> None:
         assert said in page.text, said
     assert len(page.figures) == 6
     page = owners(tmp_path / "b.html", rel, k=400)
-    assert "Some records could be fewer than 400 rows" in page.text
+    assert "Broken: some records could be fewer than 400 rows" in page.text
 
 
 def test_item_sets_from_a_file(tmp_path) -> None:
@@ -311,6 +381,6 @@ def test_item_sets_with_labels(tmp_path) -> None:
     sets, labels = nym.datasets.baskets(300, seed=1, items=40, labels=20)
     rel = nym.recode(sets, l=3, labels=labels)
     page = owners(tmp_path / "a.html", rel, sweep={"l": [2, 4]}, labels=labels)
-    assert "Labels are published" in page.text
+    assert "Known labels: an adversary who knows the label of a person looks for it" in page.text
     with pytest.raises(error.ParameterError, match="'k' is no number that"):
         owners(tmp_path / "b.html", rel, sweep={"k": [2]})

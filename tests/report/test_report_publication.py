@@ -7,6 +7,8 @@ from pages import Page
 
 import nominym as nym
 from nominym import error
+from nominym.guarantee import GROUPS
+from nominym.report.words import about
 
 TAX = nym.Taxonomy.from_edges(
     [("body", "all"), ("mind", "all")] + [(f"{part} {i}", part) for part in ("body", "mind") for i in range(5)]
@@ -15,7 +17,7 @@ TAX = nym.Taxonomy.from_edges(
 
 @pytest.fixture(scope="module")
 def discharges():
-    frame, taxonomies = nym.datasets.discharges(1_000, seed=1, diagnoses=12, procedures=9)
+    frame, taxonomies = nym.datasets.discharges(1_000, seed=1, diagnoses=60, secondary=12, procedures=40)
     return frame, {name: taxonomies[name] for name in ("diagnosis", "procedure")}
 
 
@@ -29,22 +31,48 @@ def test_it_says_which_edition_it_is_and_what_is_guaranteed(strict) -> None:
     text = strict[0].text
     for said in (
         "Edition for publication",
-        "Re-identification probability of a row: at most 1 in 5 (20 %)",
-        "an adversary who knows the true diagnosis and procedure of everybody, the groups and the algorithm",
+        "Re-identification probability of a row: at most 1 in 5",
+        GROUPS,
         "Adversary",
         "Unit One record.",
-        "Premise Nothing else tells the rows of a group apart: kept columns (secondary, age_group, sex and "
-        "length_of_stay) are neither known of a person nor predictable from the masked ones",
-        "Kept as they were: secondary, age_group, sex and length_of_stay",
-        "Differencing and repeats",
-        "Seeds: a release that was made with a seed guarantees nothing",
-        "such as pycanon, may read “k = 1”",
+        "Premise Nothing else tells the rows of a group apart: secondary, age_group, sex and length_of_stay are "
+        "neither known of a person nor predictable from diagnosis and procedure",
+        "Groups with one value only",
         "Expected change",
     ):
         assert said in text, said
+    assert all(said in text for said in strict[1].guarantee.not_covered)
     assert "Owner" not in text
     assert "promise" not in text.lower()
-    assert "seed: for studies" not in text
+    assert "for studies" not in text
+
+
+def test_beside_the_size_of_groups_it_explains_what_other_tools_read(strict) -> None:
+    """Directly after the figures in large type, before any section."""
+    text = strict[0].text
+    assert text.index("Smallest group") < text.index("such as pycanon") < text.index("What was done")
+    assert "read k = 1 from this release" in text
+
+
+def test_groups_with_one_value_are_tabulated(strict) -> None:
+    page, res = strict
+    for role, name in (("masked", "read_off"), ("kept", "constant")):
+        for column, figures in res.summary["groups"][name].items():
+            shown = [about(count) if count else "none" for count in (figures["groups"], figures["records"])]
+            assert f"{column} {role} {' '.join(shown)}" in page.text
+
+
+def test_that_hardly_anything_changes_comes_first(tmp_path) -> None:
+    table = {"part": [f"{part} {i}" for part in ("body", "mind") for i in range(5)] * 20, "sex": ["f", "m"] * 100}
+    with pytest.warns(nym.PrivacyWarning, match="hardly anything changes"):
+        res = nym.rank_swap(table, {"part": TAX}, k=5)
+    for edition in ("publication", "owner"):
+        page = Page(nym.report.write(tmp_path / f"{edition}.html", res, edition=edition))
+        note = res.summary["notes"][0]
+        first = page.text.index("Hardly anything changes. Re-identification probability of a row: at most 1 in 5")
+        assert first < page.text.index(note[1:]) < page.text.index(GROUPS)
+        assert page.text.count(note[1:]) == 1
+        assert "verdict holds" not in [attrs.get("class") for _, attrs in page.tags]
 
 
 def test_it_has_no_figure_of_the_draw(strict) -> None:
@@ -80,12 +108,13 @@ def test_its_figures_have_two_digits(strict) -> None:
 
 def test_few_groups_are_not_counted(tmp_path) -> None:
     table = {
-        "part": [f"{part} {i}" for part in ("body", "mind") for i in range(5)],
-        "sex": ["f"] * 5 + ["m", "f"] * 2 + ["f"],
+        "part": [f"{part} {i}" for part in ("body", "mind", "mind") for i in range(5)],
+        "sex": ["f"] * 5 + ["m"] * 5 + ["f"] * 5,
     }
     page = Page(nym.report.write(tmp_path / "a.html", nym.rank_swap(table, {"part": TAX}, k=5)))
     assert "Smallest group 5 of fewer than 10 groups" in page.text
-    assert "In fewer than 10 groups all records have the same sex" in page.text
+    assert "sex kept fewer than 10 fewer than 10" in page.text
+    assert "part masked none none" in page.text
 
 
 def test_two_draws_from_the_same_groups_have_one_page(tmp_path, monkeypatch) -> None:
@@ -94,7 +123,7 @@ def test_two_draws_from_the_same_groups_have_one_page(tmp_path, monkeypatch) -> 
     table = {
         "part": [f"{part} {i}" for i in range(5) for part in ("body", "mind")],
         "other": [f"{part} {4 - i}" for i in range(5) for part in ("body", "mind")],
-        "age": list(range(10)),
+        "sex": list("fm") * 5,
     }
     meanings = {"part": TAX, "other": TAX}
     first = nym.rank_swap(table, meanings, k=5)
@@ -122,9 +151,12 @@ def test_it_needs_only_the_public_side(strict, tmp_path, monkeypatch) -> None:
 def test_a_seed_takes_the_guarantee_away(discharges, tmp_path) -> None:
     res = nym.rank_swap(*discharges, k=5, seed=987654321)
     page = Page(nym.report.write(tmp_path / "a.html", res))
-    assert "Made with a seed: for studies, guarantees nothing" in page.text
-    assert "No guarantee: made with a seed" in page.text
+    assert page.text.startswith("Release of 1,000 records (for studies)")
+    assert "Release of 1,000 records for studies" in page.text  # the heading and its badge
+    assert page.text.index("No guarantee: made with a seed, for studies") < page.text.index("What was done")
     assert "Bound on re-identification" not in page.text
+    assert "at most 1" not in page.text
+    assert "verdict holds" not in [attrs.get("class") for _, attrs in page.tags]
     assert "987654321" not in page.own
 
 
@@ -139,6 +171,7 @@ def test_methods_without_a_guarantee(discharges, tmp_path) -> None:
         page = Page(nym.report.write(tmp_path / f"{name}.html", res))
         assert name in page.text
         assert "No guarantee No re-identification probability is guaranteed" in page.text
+        assert "verdict open" in [attrs.get("class") for _, attrs in page.tags]
         assert "The measured risk is in the owner's edition of this report" in page.text
         assert page.figures == []
         assert len(page.source) < 100_000
@@ -168,17 +201,23 @@ def test_item_sets(tmp_path) -> None:
     page = Page(nym.report.write(tmp_path / "a.html", rel))
     for said in (
         "Edition for publication",
-        "Re-identification probability of a row: at most 1 in 5 (20 %)",
+        "Re-identification probability of a row: at most 1 in 5",
+        GROUPS,
+        *rel.guarantee.not_covered,
         f"{100 * rel.summary['expected_error']:.2g} %",
-        "Differencing and repeats",
     ):
         assert said in page.text, said
     assert page.figures == []
     assert str(rel.error_rate()) not in page.own
-    ring = Page(nym.report.write(tmp_path / "b.html", nym.recode(sets, k=5, structure="ring")))
-    assert "As published: at most 1 in 5 (20 %), unless a row is known" in ring.text
+    with pytest.warns(nym.PrivacyWarning, match="insiders"):
+        ring = nym.recode(sets, k=5, structure="ring")
+    page = Page(nym.report.write(tmp_path / "b.html", ring))
+    assert "No guarantee As published" in page.text
+    assert "Rows that a record could be" not in page.text
+    assert "verdict open" in [attrs.get("class") for _, attrs in page.tags]
     seeded = Page(nym.report.write(tmp_path / "c.html", nym.recode(sets, k=5, seed=123454321)))
-    assert "Made with a seed: for studies, guarantees nothing" in seeded.text
+    assert "No guarantee: made with a seed, for studies" in seeded.text
+    assert "(for studies)" in seeded.text
     assert "123454321" not in seeded.own
 
 
@@ -187,5 +226,5 @@ def test_item_sets_with_labels(tmp_path) -> None:
     text = Page(nym.report.write(tmp_path / "a.html", nym.recode(sets, l=3, labels=labels))).text
     assert "At least 3 sensitive labels in every group" in text
     assert "not about what an adversary believes" in text
-    ring = nym.recode(sets, l=3, labels=labels, structure="ring")
-    assert "need not all differ" in Page(nym.report.write(tmp_path / "b.html", ring)).text
+    assert "Known labels" in text
+    assert "at most 1 in 3" not in text

@@ -1,4 +1,4 @@
-"""Record linkage against brute force, what it can tell, and what it refuses."""
+"""Nearest rows against brute force, the table of attacks, what samples tell, and what is refused."""
 
 from __future__ import annotations
 
@@ -23,11 +23,23 @@ TAX = nym.Taxonomy.from_edges([(f"{i:03}", f"{i // 3:03}") for i in range(1, 200
 COLUMNS = ["diagnosis", "procedure", "secondary"]
 
 
-def naive(far: np.ndarray, truth: np.ndarray) -> tuple[float, list[int]]:
-    """Share and ties from the distance of every target to every row."""
-    best = far <= far.min(axis=1, keepdims=True) + 1e-9
-    ties = best.sum(axis=1)
-    return float((best[np.arange(len(far)), truth] / ties).mean()), sorted(ties.tolist())
+def naive(far: np.ndarray, truth: np.ndarray) -> float:
+    """Share of the targets found, from the distance of every target to every row; who is nowhere is not found."""
+    best = (far <= far.min(axis=1, keepdims=True) + 1e-9) & np.isfinite(far)
+    return float((best[np.arange(len(far)), truth] / np.maximum(best.sum(axis=1), 1)).mean())
+
+
+def by_attack(found: nym.risk.Linkage, attack: str, *also: str) -> dict:
+    """Return the row of an attack by all masked columns, and some kept ones."""
+    rows = found.attacks.to_dict("records")
+    most = max(len(row["known"]) for row in rows)
+    (row,) = (row for row in rows if (row["attack"], row["also_known"]) == (attack, also) and len(row["known"]) == most)
+    return row
+
+
+def nearest(*tables, **options) -> nym.risk.Linkage:
+    """Attack by nearest rows only, masked columns only."""
+    return nym.risk.linkage(*tables, attacks="nearest row", kept=[], **options)
 
 
 def matrix_of(draw, d: int) -> np.ndarray:
@@ -70,13 +82,12 @@ def test_brute_force(case) -> None:
         extended[:-1, :-1], extended[-1, -1] = m, 0
         far += extended[np.ix_(b, a)]
     found = nym.risk.linkage(table(before), table(after), given, truth=truth, k=2)
-    share, ties = naive(far, truth)
-    assert found.share == pytest.approx(share)
-    assert (found.ties["min"], found.ties["max"]) == (ties[0], ties[-1])
-    assert found.ties["median"] == ties[(len(ties) + 1) // 2 - 1]
-    assert (found.known, found.records, found.attacked) == (tuple(names), len(truth), len(truth))
-    assert found.interval is None
-    assert found.bound == 0.5
+    near, equal = (by_attack(found, name) for name in ("nearest row", "equal rows"))
+    assert near["share"] == pytest.approx(naive(far, truth))
+    assert equal["share"] == pytest.approx(naive(np.where(far < 1e-9, far, np.inf), truth))
+    assert (near["known"], near["attacked"], found.records) == (tuple(names), len(truth), len(truth))
+    assert near["low"] == near["share"] == near["high"]
+    assert found.bound == near["bound"] == 0.5
 
 
 @given(edge_lists(), st.data())
@@ -85,20 +96,18 @@ def test_brute_force_on_taxonomies(edges, data) -> None:
     tax, ref = both(edges)
     values = st.lists(st.sampled_from(ref.nodes), min_size=12, max_size=12)
     before, after = data.draw(values), data.draw(values)
-    found = nym.risk.linkage({"x": before}, {"x": after}, {"x": tax}, roots={"x": ref.root})
+    found = nearest({"x": before}, {"x": after}, {"x": tax}, roots={"x": ref.root})
     far = np.array([[tax.distance(a, b) for b in after] for a in before])
-    assert found.share == pytest.approx(naive(far, np.arange(12))[0])
+    assert found.share == pytest.approx(naive(far, np.arange(12)))
 
 
 def test_ties_count_by_their_number() -> None:
     before = {"x": ["013", "013", "014", "180"]}
     # The nearest of "013": three rows with the same value, one of them its own for two of the targets.
     after = {"x": ["013", "013", "013", "181"]}
-    found = nym.risk.linkage(before, after, {"x": TAX}, k=4)
+    found = nearest(before, after, {"x": TAX}, k=4)
     # "014" is nearest to the three, "180" to the last alone.
     assert found.share == pytest.approx((1 / 3 + 1 / 3 + 1 / 3 + 1) / 4)
-    assert found.ties["min"] == 1
-    assert found.ties["max"] == 3
 
 
 def test_orders_and_equality() -> None:
@@ -109,17 +118,16 @@ def test_orders_and_equality() -> None:
     far = np.abs(np.subtract.outer(before["age"], after["age"])) / 50
     far = far + (np.array(before["grade"]) == "high")[:, None]
     far = far + np.not_equal.outer(before["sex"], after["sex"])
-    assert nym.risk.linkage(before, after, given).share == pytest.approx(naive(far, np.arange(3))[0])
+    found = by_attack(nearest(before, after, given), "nearest row")
+    assert found["share"] == pytest.approx(naive(far, np.arange(3)))
     # An ordered categorical brings its order along; dates have ranks.
     grade = pd.Series(pd.Categorical(before["grade"], grades, ordered=True))
-    by_type = nym.risk.linkage({"grade": grade}, after, {"grade": nym.Order()})
-    assert by_type == nym.risk.linkage(before, after, {"grade": nym.Order(grades)})
-    assert by_type == nym.risk.linkage(
-        before, {"grade": pd.Series(after["grade"]).astype(grade.dtype)}, {"grade": nym.Order()}
-    )
+    by_type = nearest({"grade": grade}, after, {"grade": nym.Order()})
+    assert by_type == nearest(before, after, {"grade": nym.Order(grades)})
+    assert by_type == nearest(before, {"grade": pd.Series(after["grade"]).astype(grade.dtype)}, {"grade": nym.Order()})
     days = pd.to_datetime(["2020-01-01", "2020-01-02", "2021-01-01"])
-    assert nym.risk.linkage({"day": days}, {"day": days}, {"day": nym.Order()}).share == 1
-    assert nym.risk.linkage({"x": [1, 1]}, {"x": [1, 1]}, {"x": nym.Order()}).share == 0.5
+    assert nearest({"day": days}, {"day": days}, {"day": nym.Order()}).share == 1
+    assert nearest({"x": [1, 1]}, {"x": [1, 1]}, {"x": nym.Order()}).share == 0.5
 
 
 def test_frames_of_any_kind_and_the_key() -> None:
@@ -127,26 +135,32 @@ def test_frames_of_any_kind_and_the_key() -> None:
     frame = frame[COLUMNS].astype(str)
     res = nym.rank_swap(frame, {name: taxonomies[name] for name in COLUMNS}, k=5, method="records", seed=1)
     given = {name: taxonomies[name] for name in COLUMNS}
-    expected = nym.risk.linkage(frame, res.data, given, k=5)
+    expected = nym.risk.linkage(frame, res.data, given, k=5, seed=1)
     plain = {name: res.data[name].tolist() for name in COLUMNS}
     for other in (pl.from_pandas(res.data), pa.Table.from_pandas(res.data), plain):
-        assert nym.risk.linkage(frame, other, given, k=5) == expected
+        assert nym.risk.linkage(frame, other, given, k=5, seed=1) == expected
     order = np.random.default_rng(1).permutation(300)
     shuffled = res.data.iloc[order]
     with pytest.raises(error.DataError, match=r"truth=after\.index\.get_indexer"):
         nym.risk.linkage(frame, shuffled, given, k=5)
     truth = shuffled.index.get_indexer(frame.index)
-    assert nym.risk.linkage(frame, shuffled, given, k=5, truth=truth) == expected
+    assert nym.risk.linkage(frame, shuffled, given, k=5, seed=1, truth=truth) == expected
     more = pd.concat([shuffled, frame.iloc[:7]])
     assert nym.risk.linkage(frame, more, given, truth=truth).records == 300
-    assert "share" in repr(expected)
     assert json.loads(json.dumps(expected.to_dict()))["share"] == expected.share
 
 
 def test_rows_that_belong_to_nobody_are_searched_too() -> None:
     before, after = {"x": ["013", "180"]}, {"x": ["013", "180", "013", None, "014"]}
-    found = nym.risk.linkage(before, after, {"x": TAX}, truth=[2, 1])
+    found = nearest(before, after, {"x": TAX}, truth=[2, 1])
     assert found.share == pytest.approx((1 / 2 + 1) / 2)
+    # They have kept values too: those of another sex are no candidates.
+    before, after = {**before, "sex": ["f", "m"]}, {**after, "sex": ["m", "m", "f", "f", "f"]}
+    found = nym.risk.linkage(before, after, {"x": TAX}, truth=[2, 1])
+    assert by_attack(found, "nearest row", "sex")["share"] == 1
+    after["sex"][0] = "f"
+    found = nym.risk.linkage(before, after, {"x": TAX}, truth=[2, 1])
+    assert by_attack(found, "nearest row", "sex")["share"] == 3 / 4
     # They are no part of what became of the records.
     change = Comparison.of(before, after, {"x": TAX}, truth=[2, 1]).changes["x"]
     assert (change.records, change.rmse, change.unchanged) == (2, 0, 1)
@@ -155,14 +169,14 @@ def test_rows_that_belong_to_nobody_are_searched_too() -> None:
 def test_a_result_is_attacked_as_its_tables_are() -> None:
     frame, taxonomies = nym.datasets.discharges(300, seed=3)
     given = {"diagnosis": taxonomies["diagnosis"], "length_of_stay": nym.Order(), "sex": nym.Equality()}
-    res = nym.rank_swap(frame, given, k=5, seed=1)
-    assert res.linkage() == nym.risk.linkage(frame, res.data, given, k=5)
-    assert res.linkage(["length_of_stay", "sex"], k=2) == nym.risk.linkage(
-        frame, res.data, given, known=["length_of_stay", "sex"], k=2
+    frame = frame[[*given, "age_group"]]
+    res = nym.rank_swap(frame, given, k=5, seed=1, accept=["age_group"])
+    groups = res.secret.groups
+    assert res.linkage(seed=1) == nym.risk.linkage(frame, res.data, given, k=5, groups=groups, seed=1)
+    assert res.linkage(["length_of_stay", "sex"], k=2, groups=None, seed=1) == nym.risk.linkage(
+        frame, res.data, given, known=["length_of_stay", "sex"], k=2, seed=1
     )
-    pd.testing.assert_frame_equal(
-        nym.risk.links(res.secret.comparison, k=5), nym.risk.linkages(frame, res.data, given, k=5)
-    )
+    assert nym.risk.link(res.secret.comparison, k=5, seed=1) == res.linkage(groups=None, seed=1)
     assert nym.risk.classes(res.secret.comparison.after, ["length_of_stay"]) == nym.risk.classes(
         res.data, ["length_of_stay"]
     )
@@ -174,11 +188,14 @@ def test_missing_values() -> None:
     before = {"x": ["013", None, "014", "180"]}
     after = {"x": [None, None, "014", "180"]}
     # The gap finds the two gaps; "013" and "014" find "014", which is nearer than a gap.
-    assert nym.risk.linkage(before, after, {"x": TAX}).share == pytest.approx((0 + 1 / 2 + 1 + 1) / 4)
+    assert nearest(before, after, {"x": TAX}).share == pytest.approx((0 + 1 / 2 + 1 + 1) / 4)
     with pytest.raises(error.MissingValueError, match="'x \\(before\\)': 1 of 4"):
         nym.risk.linkage(before, after, {"x": TAX}, missing="error")
     # Everything suppressed: all rows are equally far.
-    assert nym.risk.linkage(before, {"x": [None] * 4}, {"x": TAX}).share == pytest.approx(1 / 4)
+    assert nearest(before, {"x": [None] * 4}, {"x": TAX}).share == pytest.approx(1 / 4)
+    # The same on a line.
+    before, after = {"x": [1, None, 2, 9]}, {"x": [None, None, 2, 9]}
+    assert nearest(before, after, {"x": nym.Order()}).share == pytest.approx((0 + 1 / 2 + 1 + 1) / 4)
 
 
 # SRS-3 with two columns and a small k moves values so far that the nearest row is rarely the own one.
@@ -186,15 +203,16 @@ def test_missing_values() -> None:
 def test_strict_stays_within_its_bound_and_the_published_do_not(m: int, k: int, methods: list[str]) -> None:
     frame, taxonomies = nym.datasets.discharges(1_000, seed=7)
     given = {name: taxonomies[name] for name in COLUMNS[:m]}
+    frame = frame[list(given)]
     for seed in range(2):
         for draw in ("independent", "joint"):
             kept = nym.rank_swap(frame, given, k=k, draw=draw, seed=seed)
-            found = nym.risk.linkages(frame, kept.data, given, k=k)
-            assert found["holds"].all()
+            found = nym.risk.linkage(frame, kept.data, given, k=k, seed=1)
+            assert found.holds, found.attacks
             # 1,000 guesses, each right with a chance of 1/k at most.
-            assert found["share"].max() < 1 / k + 4 * np.sqrt(1 / k * (1 - 1 / k) / 1_000)
+            assert found.share < 1 / k + 4 * np.sqrt(1 / k * (1 - 1 / k) / 1_000)
         for method in methods:
-            found = nym.risk.linkage(frame, nym.rank_swap(frame, given, k=k, method=method, seed=seed).data, given, k=k)
+            found = nearest(frame, nym.rank_swap(frame, given, k=k, method=method, seed=seed).data, given, k=k)
             assert found.share > 1.2 / k
             assert found.holds is False
 
@@ -212,7 +230,8 @@ def test_the_naive_attack_agrees() -> None:
     # Single precision tells ties apart that are none, by less than any two distances differ.
     far = np.round(attack.joint_distance(*codes, matrices), 6)
     roots = {name: taxonomies[name].root for name in COLUMNS}
-    assert nym.risk.linkage(frame, after, given, roots=roots).share == pytest.approx(attack.hits(-far))
+    assert nearest(frame, after, given, roots=roots).worst["known"] == tuple(COLUMNS)
+    assert nearest(frame, after, given, roots=roots).share == pytest.approx(attack.hits(-far))
 
 
 def test_samples_cover_the_truth() -> None:
@@ -221,13 +240,14 @@ def test_samples_cover_the_truth() -> None:
     frame = pd.DataFrame({name: names[rng.integers(20, 200, 3_000)] for name in "xy"})
     given = {"x": TAX, "y": TAX}
     after = nym.rank_swap(frame, given, k=40, method="dynamic", seed=1).data
-    whole = nym.risk.linkage(frame, after, given, k=5)
-    assert (whole.attacked, whole.interval) == (3_000, None)
+    whole = nearest(frame, after, given, k=5)
+    assert whole.worst["attacked"] == 3_000
+    assert whole.worst["low"] == whole.worst["high"] == whole.share
     covered, widths = 0, []
     for seed in range(300):
-        part = nym.risk.linkage(frame, after, given, k=5, sample=400, seed=seed)
-        assert part.attacked == 400
-        low, high = part.interval
+        part = nearest(frame, after, given, k=5, sample=400, seed=seed)
+        low, high = part.worst["low"], part.worst["high"]
+        assert part.worst["attacked"] == 400
         assert low <= part.share <= high
         covered += low <= whole.share <= high
         widths.append(high - low)
@@ -236,34 +256,75 @@ def test_samples_cover_the_truth() -> None:
     assert np.mean(widths) < 0.1
     same = [nym.risk.linkage(frame, after, given, sample=50, seed=9) for _ in range(2)]
     assert same[0] == same[1]
-    assert len({nym.risk.linkage(frame, after, given, sample=50).share for _ in range(9)}) > 1
-    assert nym.risk.linkage(frame, after, given, k=5, sample=3_000) == whole
-    assert "from 50" in repr(same[0])
+    assert len({nearest(frame, after, given, sample=50).share for _ in range(9)}) > 1
+    assert nearest(frame, after, given, k=5, sample=3_000) == whole
 
 
-def test_auto_takes_a_sample_of_many_records() -> None:
-    n = 250_000
+def test_auto_takes_a_sample_of_many_people() -> None:
+    n = 210_000
     rng = np.random.default_rng(1)
     values = pd.Categorical.from_codes(rng.integers(0, 200, n), TAX.ids)
-    table = pd.DataFrame({"a": values, "b": values[::-1]})
-    assert nym.risk.linkage(table, table, {"a": TAX, "b": TAX}, seed=1).attacked == 20_000
-    alone = nym.risk.linkage(table, table, {"a": TAX, "b": TAX}, known="a")
-    assert (alone.attacked, alone.known) == (n, ("a",))
-    assert alone.share == pytest.approx(200 / n)
+    table = pd.DataFrame({"a": values, "b": values[::-1], "of": np.arange(n) // 2})
+    found = nym.risk.linkage(table, table, {"a": TAX, "b": TAX}, kept=[], seed=1)
+    attacked = found.attacks.set_index("attack")["attacked"].to_dict()
+    assert attacked == {
+        "nearest row": 20_000,
+        "equal rows": 20_000,
+        "one-to-one recoding": 20_000,
+        "best matching": 1_000,
+    }
+    found = nearest(table, table, {"a": TAX, "b": TAX}, person="of", seed=1)
+    assert (found.worst["attacked"], found.records, found.persons) == (20_000, n, n // 2)
 
 
-def test_linkages_lists_the_attacks() -> None:
+def test_the_table_lists_who_knows_what() -> None:
     rng = np.random.default_rng(1)
     table = {name: rng.integers(0, 9, 60) for name in "abcde"}
-    few = nym.risk.linkages({n: table[n] for n in "abc"}, table, dict.fromkeys("abc", nym.Order()), k=3)
-    assert few["known"].tolist() == [("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c")]
-    many = nym.risk.linkages(table, table, dict.fromkeys("abcde", nym.Order()), k=3)
-    assert [len(known) for known in many["known"]] == [1, 1, 1, 1, 1, 5]
-    for row in few.to_dict("records"):
-        single = nym.risk.linkage(table, table, dict.fromkeys("abc", nym.Order()), known=row["known"], k=3)
-        assert row["share"] == single.share
-        assert row["ties"] == single.ties
-    assert list(few.columns) == list(single.to_dict())
+    found = nym.risk.linkage(table, table, dict.fromkeys("abc", nym.Order()), k=3, groups=np.arange(60) // 3, seed=1)
+    listed = found.attacks.groupby("attack", sort=False)[["known", "also_known"]].agg(list)
+    assert tuple(listed.index) == nym.risk.ATTACKS[:-1]
+    every = ("a", "b", "c")
+    usual = [(), ("d",), ("e",), ("d", "e")]
+    for name, (known, also) in listed.iterrows():
+        if name == "nearest row":
+            assert known == [every] * 4 + [("a",), ("b",), ("c",)]
+            assert also == [*usual, (), (), ()]
+        else:
+            assert known == [every] * len(also)
+            assert also == (usual if name != "informed adversary" else [()])
+    assert found.share == found.attacks["share"].max() == found.worst["share"]
+    # Masked columns alone: no attack that uses kept ones in any way.
+    alone = nym.risk.linkage(table, table, dict.fromkeys("abc", nym.Order()), k=3, kept=[], groups=np.arange(60) // 3)
+    assert found.share_masked == pytest.approx(alone.share)
+    assert found.holds_masked is alone.holds is False
+    only = nym.risk.linkage(table, table, {"a": nym.Order()}, attacks="informed adversary", groups=np.arange(60) // 3)
+    assert (only.share_masked, only.holds, only.holds_masked) == (None, None, None)
+    # A kept column that differs is not what is known: nobody has candidates of another value.
+    other = {**table, "d": [9] * 60}
+    found = nym.risk.linkage(table, other, {"a": nym.Order()}, kept="d", attacks=["equal rows", "nearest row"])
+    assert by_attack(found, "nearest row", "d")["share"] == by_attack(found, "equal rows", "d")["share"] == 0
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(found)
+
+
+def test_what_is_said() -> None:
+    table = {"x": [f"{i:03}" for i in range(200)], "y": [i % 7 for i in range(200)]}
+    shown = repr(nym.risk.linkage(table, table, {"x": TAX}, k=3))
+    assert shown == (
+        "<Linkage of 200 records: found by masked columns 1.0000 (nearest row), with kept columns 1.0000 (nearest row, "
+        "y), bound 0.3333 EXCEEDED>"
+    )
+    assert repr(nearest(table, table, {"x": TAX}, person="y")) == (
+        "<Linkage of 200 records of 7 persons: found by masked columns 1.0000 (nearest row)>"
+    )
+    constant = {"x": ["013"] * 200}
+    found = nym.risk.linkage(constant, constant, {"x": TAX}, k=3, seed=1)
+    assert "bound 0.3333 not exceeded" in repr(found)
+    named = {**constant, "y": range(200)}
+    found = nym.risk.linkage(named, named, {"x": TAX}, k=3, seed=1)
+    assert "bound 0.3333 EXCEEDED with kept columns" in repr(found)
+    assert "safe" not in repr(found)
+    assert by_attack(found, "nearest row", "y")["why"] == "100 % of the 200 people are found"
 
 
 def test_threads_make_no_difference() -> None:
@@ -307,6 +368,17 @@ GOOD = {"x": ["013", "014"], "y": ["1", "2"]}
         ({"known": "y"}, error.UnknownColumnError, "known: there is no column 'y'; there are 'x'; give it a meaning"),
         ({"known": ["x", "x"]}, error.ParameterError, "'x' stands 2 times"),
         ({"known": []}, error.ParameterError, "one column at least"),
+        ({"kept": "x"}, error.UnknownColumnError, r"kept: there is no column 'x'; there are 'y'; .*kept=\[\]"),
+        ({"kept": ["y", "y"]}, error.ParameterError, "'y' stands 2 times"),
+        ({"attacks": "guessing"}, error.ParameterError, "attacks='guessing': name some of 'nearest row', 'equal"),
+        ({"attacks": []}, error.ParameterError, "name some of"),
+        ({"attacks": "linked rows"}, error.ParameterError, "none of these applies here"),
+        ({"attacks": "informed adversary"}, error.ParameterError, "adversary kept columns and groups"),
+        ({"person": "z"}, error.UnknownColumnError, "no column 'z' in the table before"),
+        ({"person": "z", "before": {**GOOD, "z": [1, None]}}, error.DataError, "'z': 1 of 2 records belong to no"),
+        ({"groups": [0]}, error.ParameterError, "each of the 2 records"),
+        ({"groups": [0, -1]}, error.ParameterError, "0 or more"),
+        ({"groups": [0.5, 1]}, error.ParameterError, "float64"),
         ({"k": 0}, error.ParameterError, "k=0"),
         ({"k": 2.5}, error.ParameterError, "k=2.5"),
         ({"sample": 0}, error.ParameterError, "sample=0"),
@@ -342,10 +414,12 @@ def test_numbers_that_cannot_be_compared() -> None:
     with pytest.raises(error.DataError, match="bring them to one type"):
         nym.risk.linkage({"x": [1, 2]}, {"x": days}, {"x": nym.Order()})
     # What is missing has no type.
-    assert nym.risk.linkage({"x": days}, {"x": [None, None]}, {"x": nym.Order()}).share == 0.5
+    assert nearest({"x": days}, {"x": [None, None]}, {"x": nym.Order()}).share == 0.5
     n = 300_000
     with pytest.raises(error.SizeError, match="too many categories for this; make its values coarser"):
-        nym.risk.linkage({"x": np.arange(n)}, {"x": np.arange(n)}, {"x": nym.Order()})
+        nym.risk.linkage({"x": np.arange(n)}, {"x": np.arange(n)}, {"x": nym.Equality()})
+    # Numbers need no matrix.
+    assert nearest({"x": np.arange(n)}, {"x": np.arange(n)}, {"x": nym.Order()}, sample=1_000).share == 1
 
 
 def test_nobody_is_named() -> None:
@@ -353,3 +427,4 @@ def test_nobody_is_named() -> None:
     table = {"x": [f"{i:03}" for i in range(200)]}
     told = nym.risk.linkage(table, table, {"x": TAX}, k=3).to_dict()
     assert all(np.size(list(v) if isinstance(v, dict | tuple) else v) < 10 for v in told.values())
+    assert all(np.size(value) < 10 for row in told["attacks"] for value in row.values())

@@ -32,9 +32,10 @@ def codings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 @pytest.mark.parametrize(
     "method",
-    [nym.RankSwap(k=5), nym.RankSwap(k=5, method="records"), nym.Noise(alpha=0.3), nym.DataSwap(rate=0.2)],
+    [nym.RankSwap(k=5, accept="secondary"), nym.RankSwap(k=5, method="records"), nym.Noise(alpha=0.3),
+     nym.DataSwap(rate=0.2)],
     ids=lambda method: method.command,
-)
+)  # fmt: skip
 def test_from_frame_to_report(method: nym.RankSwap, codings: Counter[str], tmp_path: Path) -> None:
     frame, taxonomies = nym.datasets.discharges(300, seed=1)
     masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
@@ -42,7 +43,7 @@ def test_from_frame_to_report(method: nym.RankSwap, codings: Counter[str], tmp_p
     res = method.apply(frame, masked, seed=1)
     assert res.secret.summary["attributes"]["diagnosis"]["unchanged"] < 1
     res.linkage()
-    nym.risk.links(res.secret.comparison, k=5)
+    nym.risk.link(res.secret.comparison, k=5)
     nym.distortion.compare(res.secret.comparison, ["diagnosis", "sex"])
     for edition in ("publication", "owner"):
         res.report(tmp_path / f"{edition}.html", edition=edition)
@@ -53,7 +54,7 @@ def test_from_frame_to_report(method: nym.RankSwap, codings: Counter[str], tmp_p
 
 def test_a_sweep_codes_nothing(codings: Counter[str], tmp_path: Path) -> None:
     frame, taxonomies = nym.datasets.discharges(300, seed=1)
-    res = nym.rank_swap(frame, {"diagnosis": taxonomies["diagnosis"]}, k=5, seed=1)
+    res = nym.rank_swap(frame, {"diagnosis": taxonomies["diagnosis"]}, k=5, accept=["secondary", "procedure"], seed=1)
     codings.clear()
     nym.report.sweep(res, {"k": [2, 10, 20]})
     assert not codings
@@ -75,7 +76,8 @@ def test_from_file_to_report(codings: Counter[str], tmp_path: Path, monkeypatch:
     assert set(codings.values()) == {1}
     assert len(codings) <= columns
     both = ("visits.csv", "release.csv", "--quasi", "diagnosis=illness.csv", "--key", "key.parquet")
-    for command in (("audit",), ("measure",), ("report", "--edition", "owner", "-o", "report.html")):
+    unknown = ("--unknown", "ward", "--unknown", "cost")
+    for command in (("audit", *unknown), ("measure",), ("report", "--edition", "owner", "-o", "report.html")):
         codings.clear()
         run(command[0], *both, *command[1:])
         # The original and its release.

@@ -20,11 +20,14 @@ from hypothesis import strategies as st
 import nominym as nym
 from nominym.error import NominymError
 from nominym.meaning import is_missing
-from nominym.table import code
+from nominym.table import Table, code
 from nominym.table.coding import python_values
 from table.columns import EVERY, Kind, Silent
 
 pytestmark = pytest.mark.filterwarnings("ignore::nominym.error.PrivacyWarning")
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:hardly anything changes")
 
 
 def taxonomy(values: Any) -> nym.Taxonomy:
@@ -33,12 +36,17 @@ def taxonomy(values: Any) -> nym.Taxonomy:
     return nym.Taxonomy.from_edges([(text, "the root") for text in sorted(texts)])
 
 
+def swapped(frame: Any, name: Any, meaning: nym.Meaning) -> nym.Result:
+    """Swap the first column; what the others tell of it is no matter here."""
+    return nym.rank_swap(frame, {name: meaning}, k=2, accept=Table(frame).names[1:], seed=1)
+
+
 METHODS: dict[str, Callable[[Any, Any, Any], nym.Result]] = {
     "data swap": lambda frame, name, _: nym.data_swap(frame, [name], rate=1.0, seed=1),
-    "equality": lambda frame, name, _: nym.rank_swap(frame, {name: nym.Equality()}, k=2, seed=1),
+    "equality": lambda frame, name, _: swapped(frame, name, nym.Equality()),
     "published": lambda frame, name, _: nym.rank_swap(frame, {name: nym.Equality()}, k=3, method="records", seed=1),
-    "order": lambda frame, name, _: nym.rank_swap(frame, {name: nym.Order()}, k=2, seed=1),
-    "taxonomy": lambda frame, name, values: nym.rank_swap(frame, {name: taxonomy(values)}, k=2, seed=1),
+    "order": lambda frame, name, _: swapped(frame, name, nym.Order()),
+    "taxonomy": lambda frame, name, values: swapped(frame, name, taxonomy(values)),
 }
 
 TEXT_NAMES = ["x", "", " ", "ü", "Object", "Int128", "a\0b"]
@@ -232,7 +240,7 @@ def test_every_type_is_published_or_refused(library: str, name: str, target: str
     frame = frame_of(library, {"masked": kind.make(values), "kept": kind.make(values[::-1])}, 0)
     roles = {"masked": "quasi-identifier", "kept": "keep"}
     try:
-        nym.publish(frame, tmp_path / target, roles, nym.DataSwap(rate=1.0))
+        nym.publish(frame, tmp_path / target, roles, nym.DataSwap(rate=1.0, accept=["kept"]))
     except NominymError as error:
         if not re.search("'masked'|'kept'", str(error)):
             pytest.fail(f"names no column: {error}")

@@ -16,6 +16,7 @@ import sys
 import traceback
 import warnings
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nominym.cli.options import Request, parse
@@ -34,6 +35,7 @@ from nominym.error import (
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Collection
 
     from nominym.release import Manifest, Publication
 
@@ -62,7 +64,8 @@ def main(arguments: list[str] | None = None) -> None:
         verbose, spelling = given.verbose, spelled(vars(given))
         with warnings.catch_warnings():
             warnings.simplefilter("always", PrivacyWarning)
-            warnings.showwarning = _show
+            given.warned = []
+            warnings.showwarning = partial(_show, given.warned)
             code = given.run(given)
     except (Exception, KeyboardInterrupt) as error:
         if verbose:
@@ -82,24 +85,30 @@ def mask(given: Namespace) -> None:
     asked = Request(given)
     source, target = asked.required("input", "the input file"), asked.required("out", "--out, the file to write")
     method = asked.method()
-    options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "label", "column")
+    options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "label", "person",
+                          "column")  # fmt: skip
     roles = {name: column["role"] for name, column in asked.columns.items()}
-    show(publish(source, target, roles, method, asked.meanings(), **options, progress=progress()))
+    made = publish(source, target, roles, method, asked.meanings(), **options, progress=progress())
+    show(made, getattr(given, "warned", ()))
 
 
 swap = noise = data_swap = recode = mask
 
 
-def show(made: Publication) -> None:
-    """Say in a few lines what a release is."""
-    from nominym.release.pipeline import IDENTIFIER, SCOPE_NOTE, SEED_NOTE
+def show(made: Publication, warned: Collection[str] = ()) -> None:
+    """Say in a few lines what a release is; what was ``warned`` of is not said again."""
+    from nominym.release.pipeline import IDENTIFIER, PERSON
 
-    said, dropped = made.manifest, made.manifest.roles.get(IDENTIFIER) or []
-    if dropped:
-        tell("notice", f"identifiers are dropped: {', '.join(dropped)}")
+    said = made.manifest
+    identifiers, persons = (list(said.roles.get(role) or ()) for role in (IDENTIFIER, PERSON))
+    dropped = identifiers + persons
+    if identifiers:
+        tell("notice", f"identifiers are dropped: {', '.join(identifiers)}")
+    if persons:
+        tell("notice", f"persons are told by {', '.join(persons)}, which is dropped")
     for note in said.notes:
-        if note != SCOPE_NOTE:
-            tell("warning" if note == SEED_NOTE else "notice", note)
+        if note not in warned:
+            tell("notice", note)
     if made.paths.key is not None:
         tell("warning", f"{made.paths.key} tells which row is whose: keep it secret, apart from the release")
     columns = f", {said.output['columns']} columns" if "columns" in said.output else ""
@@ -111,28 +120,29 @@ def show(made: Publication) -> None:
             say(f"  {name}: expected RMSE {figures['expected_rmse']:.4f}, {stay}")
     if "groups" in said.summary:
         groups = said.summary["groups"]
-        say(f"  groups: {groups['count']:,}, of {groups['smallest']:,} to {groups['largest']:,} records")
+        least = f", at least {groups['persons']:,} persons in each" if "persons" in groups else ""
+        say(f"  groups: {groups['count']:,}, of {groups['smallest']:,} to {groups['largest']:,} records{least}")
+        for name, share in groups.get("sensitive", {}).items():
+            say(f"  {name}: one value on at most {share:.1%} of the records of a group")
     if "expected_error" in said.summary:
         say(f"  items wrong in the base: {said.summary['expected_error']:.1%} of a record's own, expected")
-    say(f"  guarantee: {guarantee(said)}")
+    for line in guarantee(said):
+        say(f"  {line}")
     record = f"; owner's record: {made.paths.key}" if made.paths.key is not None else ""
     say(f"  manifest: {made.paths.manifest.name}{record}")
 
 
-def guarantee(said: Manifest) -> str:
-    """State what a release guarantees, with its premise."""
-    from nominym.release.pipeline import KEEP
-
-    if said.seeded:
-        return "none, since a seed was given"
-    if "bound" not in said.summary:
-        return "none"
-    known = "items" if said.command == "recode" else "masked values"
-    kept = "; not covered: kept columns" if said.roles.get(KEEP) else ""
-    return (
-        f"re-identification probability of a row at most {said.summary['bound']:.3g} (adversary: knows all {known}, "
-        f"the groups and the algorithm{kept})"
-    )
+def guarantee(said: Manifest) -> list[str]:
+    """Return the lines that state what a release guarantees, or that it guarantees nothing."""
+    stated = said.statement
+    terms = {"unit": stated.unit, "premise": stated.premise}
+    lines = [stated.headline, stated.claim, *(f"{name}: {text}" for name, text in terms.items() if text)]
+    if stated.not_covered:
+        # Each begins with what it is about.
+        about = "; ".join(text.partition(":")[0].lower() for text in stated.not_covered)
+        lines.append(f"not covered, see the manifest: {about}")
+    first, *rest = lines
+    return [f"guarantee: {first}" if stated else first, *(f"  {line}" for line in rest)]
 
 
 # ---- what is said: results on standard output, everything else on standard error
@@ -162,8 +172,9 @@ def tell(kind: str, text: str) -> None:
     sys.stderr.write(f"{kind}: {text}\n")
 
 
-def _show(message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
+def _show(warned: list[str], message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
     if issubclass(category, PrivacyWarning):
+        warned.append(str(message))
         tell("warning", str(message))
     else:
         sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))
@@ -250,6 +261,8 @@ def spelled(options: Any) -> Spelling:
             return flag
         if value is False:
             return f"--no-{flag[2:]}"
+        if isinstance(value, dict):
+            value = [f"{column}={number}" for column, number in value.items()]
         values = value if isinstance(value, list | tuple) else [value]
         return " ".join(f"{flag} {shlex.quote(str(each))}" for each in values)
 

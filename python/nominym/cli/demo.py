@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from nominym import datasets
 from nominym.cli import Exit, mask, progress, say, tell
-from nominym.cli.judging import attack, read_pair
+from nominym.cli.judging import judge, read_pair
 from nominym.cli.options import Request, parse
 from nominym.error import Advice, ParameterError
-from nominym.release import SetsPair, write_table
+from nominym.release import write_table
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _K, _K_BASKETS = 10, 8
 _EDITIONS: Any = (("publication", "", "may be published with the release"), ("owner", "-owner", "for the owner alone"))
 
+_AGES = ", ".join(f'"{group}"' for group in ("0-17", "18-34", "35-49", "50-64", "65-74", "75-84", "85+"))
 _TOML = f"""\
 # A whole release in one file: nominym swap --config release.toml
 [input]
@@ -29,13 +30,13 @@ path = "release.csv"
 key = "owner.parquet"
 
 [columns]
-patient = {{ role = "identifier" }}
+patient = {{ role = "person" }}
 diagnosis = {{ role = "quasi-identifier", taxonomy = "diagnoses.json" }}
+secondary = {{ role = "quasi-identifier", taxonomy = "diagnoses.json" }}
 procedure = {{ role = "quasi-identifier", taxonomy = "procedures.json" }}
-secondary = {{ role = "keep" }}
-age_group = {{ role = "keep" }}
-sex = {{ role = "keep" }}
-length_of_stay = {{ role = "keep" }}
+age_group = {{ role = "quasi-identifier", order = [{_AGES}] }}
+sex = {{ role = "quasi-identifier", meaning = "equal" }}
+length_of_stay = {{ role = "quasi-identifier", meaning = "number" }}
 
 [method]
 command = "swap"
@@ -45,7 +46,7 @@ k = {_K}
 
 def demo(given: Namespace) -> Exit:
     """Mask synthetic discharges and baskets, attack the releases, and write the reports."""
-    out, records, overwrite = Path(given.out), given.records or 100_000, bool(given.overwrite)
+    out, records, overwrite = Path(given.out), given.records or 30_000, bool(given.overwrite)
     if records < 1_000:
         raise ParameterError("give 1,000 or more", parameter="records", value=records)
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not overwrite)):
@@ -61,14 +62,15 @@ def demo(given: Namespace) -> Exit:
 def _discharges(out: Path, records: int, overwrite: bool) -> Any:
     say(f"1. {records:,} synthetic hospital discharges, and what their diagnoses and procedures mean")
     frame, taxonomies = datasets.discharges(records, progress=progress())
-    frame.insert(0, "patient", [f"P{number:07}" for number in range(len(frame))])
+    # Every fifth discharge is that of somebody who was there before.
+    frame.insert(0, "patient", [f"P{number - number % 5 // 4:07}" for number in range(len(frame))])
     write_table(frame, out / "discharges.csv", overwrite=overwrite)
     for name, file in (("diagnosis", "diagnoses.json"), ("procedure", "procedures.json")):
         taxonomies[name].save(out / file)
     (out / "release.toml").write_text(_TOML, encoding="utf-8")
     made = ("discharges.csv", "diagnoses.json", "procedures.json", "release.toml")
     say(f"  {', '.join(str(out / name) for name in made)}")
-    say(f"2. A release: diagnoses and procedures change places inside groups of at least {_K} similar records")
+    say(f"2. A release: values change places inside groups of similar records, of at least {_K} patients")
     say("  Distances go from 0 (unchanged) to 1 (unrelated).")
     toml = str(out / "release.toml")
     mask(parse(["swap", "--config", toml, *(["--overwrite"] if overwrite else [])]))
@@ -76,26 +78,21 @@ def _discharges(out: Path, records: int, overwrite: bool) -> Any:
 
 
 def _baskets(out: Path, records: int, overwrite: bool) -> Any:
-    say(f"3. {records:,} synthetic baskets of items, each with {_K_BASKETS} equally likely identities")
+    say(f"3. {records:,} synthetic baskets of items, each may be any of {_K_BASKETS} rows or more")
     records_of, _ = datasets.baskets(records)
     records_of.to_fimi(out / "baskets.dat", overwrite=overwrite)
     source, target = str(out / "baskets.dat"), str(out / "baskets-release.parquet")
-    wanted = ["--k", str(_K_BASKETS), *(["--overwrite"] if overwrite else [])]
+    key = ["--key", str(out / "baskets-owner.parquet")]
+    wanted = ["--k", str(_K_BASKETS), *key, *(["--overwrite"] if overwrite else [])]
     mask(parse(["recode", source, "--out", target, *wanted]))
-    return _judged([source, target], out / "baskets-report", overwrite)
+    return _judged([source, target, *key], out / "baskets-report", overwrite)
 
 
 def _judged(files: list[str], page: Path, overwrite: bool) -> Any:
     """Attack a release and write both editions of its report."""
     pair = read_pair(Request(parse(["audit", *files])), "an audit")
-    found = attack(pair)
-    if isinstance(pair, SetsPair):
-        say(f"  the attack: every basket could be {found['worlds']['smallest']:,} published rows or more")
-    else:
-        share = float(found["linkage"]["share"].max())
-        say(f"  the attack: an adversary who knows both values re-identifies {share:.2%} of the people; "
-            f"1/{found['k']} is {1 / found['k']:.2%}")  # fmt: skip
-    say(f"  the attacks run {'stayed within the bound' if found['holds'] else 'EXCEEDED THE BOUND'}")
+    found = judge(pair)
+    say(f"  {found['verdict']}")
     if importlib.util.find_spec("plotly") is None:
         tell("notice", "no report: it needs the extra, pip install nominym[report]")
     else:

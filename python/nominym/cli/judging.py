@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,21 +12,31 @@ from nominym.cli import Exit, progress, say, say_json, say_table, tell
 from nominym.cli.options import Request
 from nominym.error import NO_VALUE, Advice, ParameterError
 from nominym.files import check_new
-from nominym.meaning import Equality
-from nominym.release import FilePair, SetsPair, are_sets, compare_files, compare_sets
-from nominym.release.pipeline import SEED_NOTE
+from nominym.release import FilePair, SetsPair, Verification, are_sets, compare_files, compare_sets, verify
+from nominym.release.files import listed
+from nominym.table import Change, Comparison
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    import pandas as pd
+
 
 def read_pair(asked: Request, order_needed: str | None = None, **how: Any) -> FilePair | SetsPair:
-    """Read the two files that a command compares; what has no meaning is known as it is written."""
+    """Read the two files that a command compares; values mean what is said, what the manifest says, or are numbers."""
     original, release = asked.required("original", "the original"), asked.required("release", "the release")
     if are_sets(original, release):
-        return compare_sets(original, release, **asked.files("key", "column"), progress=progress())
-    meanings, options = asked.meanings(Equality()), asked.files("key", "keep_order", "delimiter", "encoding", "na")
+        whose = {"person": how["person"]} if "person" in how else {}
+        return compare_sets(original, release, **asked.files("key", "column"), **whose, progress=progress())
+    masked = [name for name, column in asked.columns.items() if column["role"] == "quasi-identifier"]
+    meanings = {**dict.fromkeys(masked), **asked.meanings()}
+    options = asked.files("key", "keep_order", "delimiter", "encoding", "na")
     return compare_files(original, release, meanings, **options, **how, order_needed=order_needed, progress=progress())
+
+
+def _tell_weaker(pair: FilePair | SetsPair) -> None:
+    for why in pair.weaker.values() if isinstance(pair, FilePair) else ():
+        tell("notice", why)
 
 
 # ---- measure
@@ -32,6 +45,7 @@ def read_pair(asked: Request, order_needed: str | None = None, **how: Any) -> Fi
 def measure(given: Namespace) -> None:
     """Measure what a release lost."""
     pair = read_pair(Request(given), columns=given.columns, measure=given.measure)
+    _tell_weaker(pair)
     found = _lost_sets(pair) if isinstance(pair, SetsPair) else _lost(pair)
     if given.json:
         say_json(found)
@@ -50,19 +64,32 @@ def _lost(pair: FilePair) -> dict[str, Any]:
 
     comparison, rows = pair.comparison, []
     for name, change in comparison.changes.items():
-        row: dict[str, Any] = {"column": name, **({"rmse": change.rmse} if pair.aligned else {})}
+        row: dict[str, Any] = {"column": name}
+        if pair.aligned:
+            row |= {"rmse": change.rmse, "rmse in units of the column": in_units(change)}
         for when, side in (("before", change.before), ("after", change.after)):
             row[f"mean {when}"], row[f"variance {when}"] = side.space.name(side.mean), side.variance
         rows.append(row)
     if rows and not pair.aligned:
         tell("notice", "no RMSE: it needs to know which row is whose; give --key, or --keep-order")
     correlations = stats.correlation_changes(comparison.changes, progress=progress())
-    found: dict[str, Any] = {"attributes": pd.DataFrame(rows), "correlations": correlations}
+    # Where no column is of numbers, none has a unit.
+    attributes = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    found: dict[str, Any] = {"attributes": attributes, "correlations": correlations}
     kinds = {name: comparison.before.column(name).kind for name in comparison.shared}
     nominal = [name for name, kind in kinds.items() if kind not in ("number", "nested")]
     if nominal:
         found["distortion"] = distortion.compare(comparison, nominal, progress=progress())
     return found
+
+
+def in_units(change: Change) -> float:
+    """Return the RMSE of numbers in their own unit, of dates and times in days; NaN where values are no numbers."""
+    unit = math.nan if change.space.unit is None else change.space.unit
+    return change.rmse * unit / (_DAY if change.before.column.kind == "time" else 1)
+
+
+_DAY = 86_400  # seconds
 
 
 def _lost_sets(pair: SetsPair) -> dict[str, Any]:
@@ -83,15 +110,10 @@ def _lost_sets(pair: SetsPair) -> dict[str, Any]:
 
 
 def audit(given: Namespace) -> Exit:
-    """Attack a release; does the guarantee hold?"""
-    pair = read_pair(Request(given), "an audit", columns=[], measure=given.measure)
-    found = attack(pair, given.k)
-    doubts = {
-        "there is no k to compare with: give --k": found["holds"] is None,
-        f"the release was {SEED_NOTE}": pair.seeded,
-        "by the owner's record, the release was made of another original": pair.other_input,
-    }
-    found["doubts"] = [why for why, so in doubts.items() if so]
+    """Attack a release, and verify its guarantee."""
+    asked = Request(given)
+    pair = read_pair(asked, "an audit", person=given.person, measure=given.measure)
+    found = judge(pair, given.k, given.unknown or ())
     if given.json:
         say_json(found)
     else:
@@ -99,49 +121,194 @@ def audit(given: Namespace) -> Exit:
     return Exit.DONE if found["holds"] and not found["doubts"] else Exit.NOT_KEPT
 
 
-def attack(pair: FilePair | SetsPair, k: int | None = None) -> dict[str, Any]:
-    """Link people with rows, by each masked column and by all; of item sets, count the rows that each could be."""
-    from nominym import risk
+def judge(pair: FilePair | SetsPair, k: int | None = None, unknown: Sequence[str] = ()) -> dict[str, Any]:
+    """Attack a release and verify its guarantee; all figures, and one verdict.
 
-    method: Any = pair.release.method if isinstance(pair, SetsPair) else pair.method
+    ``unknown`` are kept columns that nobody can know of a person, as the owner asserts: attacks that use them are not
+    counted.
+    """
+    method: Any = None if pair.manifest is None else pair.manifest.method
     if k is None:
         k = getattr(method, "least", getattr(method, "k", None))
-    if isinstance(pair, SetsPair):
-        worlds = risk.worlds(pair.release, pair.sets, k=k, progress=progress())
-        return {"k": k, "holds": worlds.holds, "worlds": worlds.to_dict()}
-    masked = list(pair.comparison.changes)
+    if isinstance(pair, SetsPair) and unknown:
+        raise ParameterError("item sets have no kept columns; leave it out", parameter="unknown", value=list(unknown))
+    found = _attack_sets(pair, k) if isinstance(pair, SetsPair) else _attack(pair, k, unknown)
+    checked = verify(pair, progress())
+    bound = None if method is None else method.bound
+    doubts = {
+        "there is no k to compare with: give --k": k is None,
+        "the release was made with a seed: whoever has or guesses it repeats the draw": pair.seeded,
+        "by the owner's record, the release was made of another original": pair.other_input,
+        "nothing shows that the rows of both files are in the same order, it is only asserted: give --key with the "
+        "owner's record": isinstance(pair, FilePair) and pair.order == "asserted",
+        f"the release guarantees 1/{round(1 / (bound or 1))} and not 1/{k}": bool(bound and k and 1 / k < bound),
+    }
+    found["doubts"] = [why for why, so in doubts.items() if so]
+    found["doubts"] += () if isinstance(pair, SetsPair) else pair.weaker.values()
+    if checked.broken:
+        found["holds"] = False
+    found |= {"verified": checked.verified and not found["doubts"], "checked": list(checked.checks)}
+    found["not verified"] = list(dict.fromkeys([*checked.doubts, *found["doubts"]]))
+    found["contradictions"] = list(checked.broken)
+    found["verdict"] = _verdict(pair, found, checked)
+    if isinstance(pair, FilePair) and not checked.broken:
+        _tell_remedy(found)
+    return found
+
+
+def _tell_remedy(found: dict[str, Any]) -> None:
+    """Say what can be done where nothing but kept columns that are known breaks the bound."""
+    attacks = found["attacks"]
+    over = attacks[attacks["counted"] & (attacks["holds"] == False)]  # noqa: E712  # None is neither
+    if len(over) and all(over["also_known"].map(len) > 0):
+        names = list(dict.fromkeys(name for names in over["also_known"] for name in names))
+        options = " ".join(f"--unknown {shlex.quote(str(name))}" for name in names)
+        tell("notice", f"exceeded only if kept columns are known: mask them, or, if nobody can know them, {options}")
+
+
+def _attack(pair: FilePair, k: int | None, unknown: Sequence[str]) -> dict[str, Any]:
+    """Link people with rows: by masked columns, by each kept one beside them, and by all."""
+    import pandas as pd
+
+    from nominym import risk
+    from nominym.risk.attacks import BY_KEPT
+
+    comparison = _as_released(pair)
+    masked, kept = list(comparison.changes), comparison.kept
     if not masked:
         raise ParameterError("name the columns that an adversary knows", remedy=Advice("give {}", meanings=NO_VALUE))
-    attacks = risk.links(pair.comparison, k=k, progress=progress())
-    holds = [found for found in attacks["holds"] if found is not None]
+    for name in unknown:
+        if name not in kept:
+            fault = f"it is none of the kept columns, {listed(kept)}" if kept else "there are no kept columns"
+            raise ParameterError(fault, parameter="unknown", value=name)
+    how: dict[str, Any] = {"person": pair.person, "groups": pair.groups, "k": k, "progress": progress()}
+    made = risk.link(comparison, **how)
+    attacks = made.attacks
+    secret = attacks["also_known"].map(lambda names: any(name in unknown for name in names))
+    attacks = attacks.assign(counted=~secret | attacks["attack"].isin(BY_KEPT))
+    left = [name for name in kept if name not in unknown]
+    if unknown and len(left) > 1:
+        # All kept columns but those: nobody attacked with just these.
+        fewer = risk.link(comparison, kept=left, **how).attacks
+        fewer = fewer[fewer["also_known"].map(len) == len(left)]
+        attacks = pd.concat([attacks, fewer.assign(counted=True)], ignore_index=True)
+    counted = attacks[attacks["counted"]]
     return {
         "k": k,
-        "holds": all(holds) if holds else None,
-        "linkage": attacks,
-        "classes before": risk.classes(pair.comparison.before, masked).to_dict(),
-        "classes after": risk.classes(pair.comparison.after, masked).to_dict(),
+        "persons": made.persons,
+        "unknown": list(unknown),
+        "holds": None if k is None else all(counted["holds"]),
+        "attacks": attacks,
+        "classes before": risk.classes(comparison.before, masked).to_dict(),
+        "classes after": risk.classes(comparison.after, masked).to_dict(),
     }
 
 
+def _as_released(pair: FilePair) -> Comparison:
+    """Return the comparison with meanings for masked columns only; those that were kept are known, or not, as they are.
+
+    Without a manifest, nothing but their values says that columns were kept.
+    """
+    comparison = pair.comparison
+    if pair.manifest is not None:
+        kept = pair.manifest.roles.get("keep") or []
+        for name in kept:
+            if name in comparison.changes:
+                tell("notice", f"column {name!r}: kept, by the manifest, and attacked as such")
+        masked = {name: change for name, change in comparison.changes.items() if name not in kept}
+        return Comparison(comparison.before, comparison.after, masked, comparison.unowned)
+    for name in comparison.kept if comparison.changes else ():
+        before, after, _ = comparison.coded(name)
+        changed = int((before != after).sum())
+        if changed:
+            what = f"it differs in {changed:,} of {len(before):,} records, so it was not kept"
+            raise ParameterError(what, column=name, remedy=Advice("give {} for it as well", meanings=NO_VALUE))
+    return comparison
+
+
+def _attack_sets(pair: SetsPair, k: int | None) -> dict[str, Any]:
+    """Count the rows that each record could be."""
+    from nominym import risk
+
+    worlds = risk.worlds(pair.release, pair.sets, k=k, progress=progress())
+    return {"k": k, "unknown": [], "holds": worlds.holds, "worlds": worlds.to_dict()}
+
+
+def _verdict(pair: FilePair | SetsPair, found: dict[str, Any], checked: Verification) -> str:
+    """Say in one sentence what came of it."""
+    asserted = f", if nobody knows {', '.join(found['unknown'])} of a person, as asserted" if found["unknown"] else ""
+    if found["holds"] is False:
+        return f"broken: {'; '.join([*checked.broken, *_exceeded(found)])}{asserted}"
+    if "attacks" in found:
+        counted = found["attacks"][found["attacks"]["counted"]]
+        names = ", ".join(dict.fromkeys(counted["attack"]))
+        most = f"found at most {float(counted['share'].max()):.2%} ({names}){asserted}"
+    else:
+        most = f"found at most {found['worlds']['posterior']['largest']:.2%} (rows that a record could be)"
+    if found["verified"] and pair.manifest is not None:
+        claim = pair.manifest.guarantee["claim"].rstrip(".")
+        return f"guarantee verified: {claim}; the attacks run {most}"
+    return f"attacks {most}; not verified: {'; '.join(found['not verified'])}"
+
+
+def _exceeded(found: dict[str, Any]) -> list[str]:
+    """Say which attacks exceeded the bound, those that found most first."""
+    if "worlds" in found:
+        worlds = found["worlds"]
+        few = f"a record could be {worlds['smallest']:,} rows only, fewer than {found['k']}"
+        return [] if worlds["holds"] in (True, None) else [few]
+    attacks = found["attacks"]
+    over = attacks[attacks["counted"] & (attacks["holds"] == False)]  # noqa: E712  # None is neither
+    levels = over["also_known"].map(len).clip(upper=2)
+    told = []
+    # With no kept column known, with one, with several: the attack that found most.
+    for level in range(3):
+        rows = over[levels == level].to_dict("records")
+        if rows:
+            row = max(rows, key=lambda row: float(row["share"]))
+            told.append(f"{row['attack']}{_with(row['also_known'])}: {row['why']}, above 1/{found['k']}")
+    return told
+
+
+def _with(names: Sequence[Any]) -> str:
+    return f" with {', '.join(map(str, names))}" if len(names) else ""
+
+
 def _show(found: dict[str, Any]) -> None:
-    if "linkage" in found:
-        attacks = found["linkage"]
-        shown = attacks.assign(known=[", ".join(map(str, names)) for names in attacks["known"]])
-        wanted = [name for name in ("known", "attacked", "share", "bound", "holds") if name in shown]
-        say_table(shown[wanted], "people re-identified by the nearest row")
+    if "attacks" in found:
+        k = found["k"]
+        worst = {} if k is None else {f"above 2/{k}": "above_2k", "above 1/2": "above_half"}
+        shown = _as_shown(found["attacks"], worst)
+        who = "records" if found["persons"] is None else "persons"
+        say_table(shown, f"{who} re-identified: what if they also know …")
         for when in ("before", "after"):
             figures = found[f"classes {when}"].items()
             told = ", ".join(f"{name} {value:,}" for name, value in figures if isinstance(value, int))
             say(f"records that share their values {when}: {told}")
-        most = f"the attacks re-identify at most {float(attacks['share'].max()):.2%} of the people"
     else:
         worlds = found["worlds"]
         say(f"rows that a record could be: {worlds['smallest']:,} or more; {worlds['attacked']:,} attacked")
-        most = f"the attack finds a row with a probability of at most {worlds['posterior']['largest']:.2%}"
-    held = {None: "", True: f"; not more than 1/{found['k']}", False: f"; MORE THAN 1/{found['k']}"}
-    say(f"{most}{held[found['holds']]}")
-    for why in found["doubts"]:
-        say(f"this shows nothing: {why}")
+    say(found["verdict"])
+
+
+def _as_shown(attacks: pd.DataFrame, worst: dict[str, str]) -> pd.DataFrame:
+    """Return the table of attacks as people read it."""
+    import pandas as pd
+
+    exceeded = {True: "no", False: "yes", None: ""}
+    rows = [
+        {
+            "attack": row["attack"],
+            "knows": ", ".join(map(str, row["known"])),
+            "also known": ", ".join(map(str, row["also_known"])),
+            "found": f"{row['share']:.2%}",
+            "interval": "" if row["low"] == row["high"] else f"{row['low']:.1%} to {row['high']:.1%}",
+            **{title: f"{row[name]:.2%}" for title, name in worst.items()},
+            **({"exceeded": exceeded[row["holds"]] + ("" if row["counted"] else ", not counted")} if worst else {}),
+        }
+        for row in attacks.to_dict("records")
+    ]
+    return pd.DataFrame(rows)
 
 
 # ---- report
@@ -162,6 +329,7 @@ def report(given: Namespace) -> None:
     sweep = None if given.sweep is None else _values(given.sweep)
     check_new(target, overwrite)
     pair = read_pair(asked, "the owner's edition of a report" if owner else None)
+    _tell_weaker(pair)
     write(target, pair, edition=edition, k=given.k, sweep=sweep, overwrite=overwrite, progress=progress())
     say(f"report, edition for {'the owner alone' if owner else 'publication'}: {target}")
 

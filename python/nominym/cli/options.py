@@ -70,6 +70,8 @@ SHARED: Mapping[str, Shared] = {
     "column": Shared("--column", "Of a Parquet file, the column of lists of items.", place="input.column"),
     "label": Shared("--label", "Column of sensitive labels; of a .dat file, a file with one label a line.",
                     place="input.label"),
+    "person": Shared("--person", "Column that tells whose record it is, so that k counts persons; of a .dat file, a "
+                     "file with one person a line. Not published.", place="input.person"),
     "config": Shared("--config -c", "TOML file that holds the whole release.", metavar="FILE"),
     "format": Shared("--format", "Of the taxonomies: edges, arx, obo, snomed, wordnet, json, …; detected "
                      "automatically."),
@@ -77,6 +79,10 @@ SHARED: Mapping[str, Shared] = {
     "measure": Shared("--measure", "Semantic distance; by default that of the manifest, or wu-palmer."),
     "distance": Shared("--measure", "Semantic distance; wu-palmer by default."),
     "k": Shared("--k", "Compare with 1/k; by default the k of the manifest.", int),
+    "whose": Shared("--person", "Column of the original that tells whose record it is, so that persons are counted; by "
+                    "default that of the manifest."),
+    "unknown": Shared("--unknown", "Kept column that nobody can know of a person, as you assert: attacks that use it "
+                      "are shown, and not counted.", list),
     "columns": Shared("--columns", "Column to compare the distribution of; by default all in both files.", list),
     "edition": Shared("--edition", "publication (default): figures that may be published; owner: all, for you alone."),
     "sweep": Shared("--sweep", "For the owner: mask again with other values, k=2,5,10 or alpha=0.1,0.5."),
@@ -88,7 +94,7 @@ SHARED: Mapping[str, Shared] = {
     "checked": Shared("--column", "Column of it.", list),
     "converted": Shared("--out -o", "File to write: .json or .parquet."),
     "folder": Shared("--out -o", "Folder for all files; made if it is not there.", metavar="FOLDER"),
-    "records": Shared("--records", "Hospital discharges to draw; 100,000 by default.", int),
+    "records": Shared("--records", "Hospital discharges to draw; 30,000 by default.", int),
 }  # fmt: skip
 
 _TEXT = ("delimiter", "encoding", "na")
@@ -96,6 +102,7 @@ _TABLE = ("input", "out", "quasi", "keep", "identifier")
 _MADE = ("seed", "format", "virtual_root", "key", "keep_order", *_TEXT, "overwrite", "config")
 _PAIR = ("original", "release", "quasi", "owners", "same_order", "column", "format", "virtual_root", *_TEXT, "config")
 _ROLES = "Every column needs a role: --quasi is masked, --keep is published as it is, --identifier is dropped."
+_PERSONS = "--person is dropped too, and --sensitive kept."
 
 
 @dataclass(frozen=True)
@@ -114,9 +121,10 @@ class Command:
 COMMANDS: Mapping[str, Command] = {
     "swap": Command(
         "Swap values with others that mean nearly the same.", (*_TABLE, *_MADE), "",
-        f"{_ROLES} By default in groups of at least k records: re-identification probability at most 1/k.", (
+        f"{_ROLES} {_PERSONS} By default in groups of at least k records: re-identification probability at most 1/k.", (
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 10",
             "swap visits.parquet -o release.parquet --quasi diagnosis=icd-9-cm --identifier name --k 10",
+            "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --person patient --sensitive hiv=3 --k 10",
             "swap --config release.toml",
         )),
     "noise": Command(
@@ -133,11 +141,12 @@ COMMANDS: Mapping[str, Command] = {
             "data-swap --config release.toml",
         )),
     "recode": Command(
-        "Publish set-valued records so that each has k equally likely identities.",
-        ("items", "out", "label", "column", "seed", "key", "overwrite", "config"), "",
+        "Publish set-valued records so that each may be any of k rows or more.",
+        ("items", "out", "label", "person", "column", "seed", "key", "overwrite", "config"), "",
         "Rows are always shuffled. Of a Parquet file, only the column of lists and the label are used.", (
             "recode baskets.dat -o release.parquet --k 8",
             "recode baskets.parquet --column items --label illness -o release.parquet --l 6",
+            "recode baskets.parquet --column items --person customer -o release.parquet --k 8",
             "recode --config release.toml",
         )),
     "measure": Command(
@@ -149,12 +158,15 @@ COMMANDS: Mapping[str, Command] = {
             "measure --config release.toml",
         )),
     "audit": Command(
-        "Attack a release as an adversary who knows the original values, and count the people re-identified.",
-        (*_PAIR, "k", "measure", "json"), "judging",
-        "Ends with 1 if more are re-identified than 1/k allows, or if nothing can be said: without k, with a seed, of "
-        "another original. Item sets need no key. For the owner only.", (
+        "Attack a release as an adversary who knows the original values, and verify its guarantee.",
+        (*_PAIR, "k", "whose", "unknown", "measure", "json"), "judging",
+        "Kept columns are taken to be known of a person, one by one and all. Ends with 1 if an attack finds more than "
+        "1/k, if the files contradict the manifest, or if nothing can be said: without k, with a seed, of another "
+        "original, in an order that is only asserted, or without a meaning that the release was made with. Item sets "
+        "need no key. For the owner only.", (
             "audit visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet",
-            "audit baskets.dat release.parquet --k 8",
+            "audit visits.csv release.csv --key owner.parquet --unknown ward --person patient",
+            "audit baskets.dat release.parquet --key owner.parquet",
             "audit --config release.toml --json",
         )),
     "report": Command(
@@ -268,8 +280,8 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
 def _how(kind: type, metavar: str | None, switched_on: bool = False) -> dict[str, Any]:
     if kind is bool:
         return {"action": argparse.BooleanOptionalAction if switched_on else "store_true", "default": None}
-    if kind is list:
-        return {"action": "append", "metavar": metavar or "COLUMN"}
+    if kind in (list, dict):
+        return {"action": "append", "metavar": metavar or ("COLUMN" if kind is list else "COLUMN=NUMBER")}
     return {"type": kind, "metavar": metavar or ("TEXT" if kind is str else "NUMBER")}
 
 
@@ -279,6 +291,20 @@ def _help(option: Option, default: Any) -> str:
         about.append(f"by default {'yes' if default is True else default}")
     text = f"{option.help} ({'; '.join(about)})" if about else option.help
     return text.replace("%", "%%")
+
+
+def _numbers(option: str, given: Sequence[str]) -> dict[str, int]:
+    """Read numbers of columns: hiv=3."""
+    found: dict[str, int] = {}
+    for text in given:
+        # A name may hold the sign, a number cannot.
+        column, _, number = text.rpartition("=")
+        if not column or not number.isdecimal():
+            raise ParameterError("give a column and a whole number, hiv=3", parameter=option, value=text)
+        if column in found:
+            raise ParameterError(f"column {column!r} is given twice", parameter=option, value=text)
+        found[column] = int(number)
+    return found
 
 
 # ---- the command line and the file of --config, put together
@@ -324,6 +350,9 @@ class Request:
         chosen = METHODS[self.given.command]
         said = {name: self._said(name, f"method.{name}") for name in chosen.options()}
         said = {name: value for name, value in said.items() if value is not None}
+        for name, option in chosen.options().items():
+            if option.kind is dict and isinstance(said.get(name), list):
+                said[name] = _numbers(name, said[name])
         roots = {name: column["root"] for name, column in self.columns.items() if "root" in column}
         return chosen.from_options({**said, **({"roots": roots} if roots else {})})
 

@@ -2,9 +2,10 @@
 
 ``form`` makes them; what is done inside a group is a separate step (``permute`` gives values to other records of the
 group). ``Partition`` says what can be published about groups: figures that depend on the groups and on the values of
-the records, never on a draw.
+the records, never on a draw. ``check_kept`` refuses kept columns that would undo what groups protect.
 """
 
-from nominym.groups.partition import Partition, form
+from nominym.groups.kept import check_kept
+from nominym.groups.partition import Partition, check_limits, check_persons, form
 
-__all__ = ["Partition", "form"]
+__all__ = ["Partition", "check_kept", "check_limits", "check_persons", "form"]

@@ -12,19 +12,82 @@ import numpy as np
 
 from nominym import _core
 from nominym.control import Progress, reporter
-from nominym.table import Attribute, Column
+from nominym.error import Advice, DataError, MissingValueError, as_argument
+from nominym.table import MISSING, Attribute, Column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 def form(
-    attributes: Sequence[Attribute], k: int, *, longer: bool = False, seed: int | None = None, progress: Progress = None
+    attributes: Sequence[Attribute],
+    k: int,
+    *,
+    person: Column | None = None,
+    sensitive: Mapping[Any, tuple[Column, int]] | None = None,
+    longer: bool = False,
+    seed: int | None = None,
+    progress: Progress = None,
 ) -> Partition:
-    """Put records that are near each other into groups of at least ``k``; ``longer`` searches for better ones."""
+    """Put records that are near each other into groups of at least ``k``; ``longer`` searches for better ones.
+
+    With ``person``, the column that tells whose record it is, no person has more than 1/k of the records of a group;
+    with ``sensitive``, columns with their l, no value of such a column is on more than 1/l of them.
+    """
+    limits = [(column.dense()[0], share) for column, share in (sensitive or {}).values()]
+    if person is not None:
+        limits.append((person.codes, k))
+    check_limits(k, person, sensitive)
     codes, distances, _ = zip(*(attribute.with_missing for attribute in attributes), strict=True)
     with reporter(progress, "groups") as report:
-        return Partition(*_core.group_records(list(codes), list(distances), k, longer, seed, report))
+        made = _core.group_records(list(codes), list(distances), k, longer, seed, report, limits or None)
+    return Partition(*made)
+
+
+def check_limits(k: int, person: Column | None, sensitive: Mapping[Any, tuple[Column, int]] | None = None) -> None:
+    """Refuse limits that no groups can keep, and name the largest that some can: all records in one group."""
+    if person is not None:
+        check_persons(person)
+        if person.size < k:
+            some = "1 person" if person.size == 1 else f"{person.size:,} persons"
+            raise DataError(
+                f"{some} cannot make a group of {as_argument('k', k)}",
+                column=person.name,
+                remedy="give a smaller k or more records",
+            )
+        _check_share(person, k, "person {} has", "k")
+    for column, share in (sensitive or {}).values():
+        _check_share(column, share, "{} is on", "sensitive")
+
+
+def check_persons(person: Column) -> None:
+    """Refuse records of which nothing says whose they are."""
+    if person.missing:
+        first = int(np.flatnonzero(person.codes == MISSING)[0])
+        raise MissingValueError(
+            f"{person.missing:,} of {len(person):,} records have no person, the first in row {first}",
+            column=person.name,
+            remedy="fill the column, with a value of its own for each person nobody knows, or leave such records out",
+        )
+
+
+def _check_share(column: Column, share: int, what: str, option: str) -> None:
+    """Refuse a value that more than one in ``share`` records has; ``what`` it is, and which ``option`` said so."""
+    codes, size = column.dense()
+    counts = np.bincount(codes, minlength=size)
+    most, n = int(counts.argmax()), len(codes)
+    count = int(counts[most])
+    if count * share <= n:
+        return
+    named = what.format("a missing value" if most == column.size else repr(column.categories[most]))
+    possible = n // count
+    limit = possible if option == "k" else {column.name: possible}
+    few = f"no limit is possible: leave the column out, or some of these {count:,} records"
+    raise DataError(
+        f"{named} {count:,} of {n:,} records, more than 1/{share} of them",
+        column=column.name,
+        remedy=Advice("give {} or less", **{option: limit}) if possible > 1 else few,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,21 +151,42 @@ class Partition:
         lost = math.fsum(counts[missing] * (sizes[missing] - counts[missing]) / sizes[missing])
         return same, lost
 
-    def summary(self, masked: Mapping[Any, Column], kept: Mapping[Any, Column]) -> dict[str, Any]:
+    def summary(
+        self,
+        masked: Mapping[Any, Column],
+        kept: Mapping[Any, Column],
+        person: Column | None = None,
+        sensitive: Sequence[Any] = (),
+    ) -> dict[str, Any]:
         """Return the sizes of groups, and in how many a column has one value only.
 
         Whoever is known to belong to such a group has that value, whichever row is theirs: of a kept column
-        (``constant``) as of a masked one (``read_off``).
+        (``constant``) as of a masked one (``read_off``). Where a column tells ``persons``, the smallest number of them
+        in a group and the ``largest_share`` of one; of ``sensitive`` columns, the largest share of a value.
         """
         size, times = np.unique(self.sizes, return_counts=True)
+        persons = {}
+        if person is not None:
+            distinct, share = self._largest(person)
+            persons = {"persons": distinct, "largest_share": share}
+        limited = {name: self._largest(kept[name])[1] for name in sensitive}
         return {
             "count": len(self.sizes),
             "smallest": int(size[0]),
             "largest": int(size[-1]),
             "sizes": dict(zip(size.tolist(), times.tolist(), strict=True)),
+            **persons,
+            **({"sensitive": limited} if limited else {}),
             "constant": {name: self._constant(column) for name, column in kept.items()},
             "read_off": {name: self._constant(column) for name, column in masked.items()},
         }
+
+    def _largest(self, column: Column) -> tuple[int, float]:
+        """Return the smallest number of values in a group, and the largest share of one."""
+        codes, size = column.dense()
+        cells, counts = np.unique(self.group_of.astype(np.int64) * size + codes, return_counts=True)
+        groups = cells // size
+        return int(np.bincount(groups).min()), float((counts / self.sizes[groups]).max())
 
     def _constant(self, column: Column) -> dict[str, int]:
         codes = column.codes[self.records]

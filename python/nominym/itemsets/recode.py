@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from nominym import _core
+from nominym import _core, groups
 from nominym.control import Progress, check_seed, reporter
-from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
+from nominym.error import NO_VALUE, Advice, DataError, ParameterError, warn
+from nominym.guarantee import Guarantee, none, of_groups, of_labels
 from nominym.itemsets import order as orders
 from nominym.itemsets.graph import Assignments, Graph, Groups, Ring
 from nominym.itemsets.release import Release, code_labels, publish
 from nominym.itemsets.sets import Itemsets, check_sets
 from nominym.method import Method, option
+from nominym.table import code
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,9 +28,17 @@ Structure = Literal["groups", "ring", "cahd"]
 OrderName = Literal["gray", "gray-tsp", "best"]
 RingMethod = Literal["split", "augment", "closed-walk", "wmc"]
 Effort = Literal["none", "usual", "long"]
+Insiders = Literal["refused", "accepted"]
+
+_LEARNED = {3: 0.339, 4: 0.389, 5: 0.203, 6: 0.225, 7: 0.145, 8: 0.154, 10: 0.116, 12: 0.092, 16: 0.067}
+"""By k, the mean probability with which 20 insiders among 5,000 records of a ring guess the row of another, as
+``risk.worlds`` measures it. Without insiders, or at odd k with insiders far away, it is 1/k."""
 
 _GIVEN = "given"
 """The name of an order that was given by number: a release does not keep it."""
+
+_LABELLED = "whoever knows the labels of some records, which are published, is an insider and learns about all others"
+_REMEDY = Advice("use {}, or give {} if members may learn about each other", structure="groups", insiders="accepted")
 
 
 class _Numbers:
@@ -60,14 +70,14 @@ class Recode(Method):
     Recode(k=8)
     >>> nym.itemsets.Recode(k=8, structure="ring", order=[1, 0, 2])
     Recode(k=8, structure='ring', order=<3 numbers>, method='split')
-    >>> nym.itemsets.Recode(k=8).bound
-    0.125
+    >>> nym.itemsets.Recode(k=8).bound, nym.itemsets.Recode(k=8, structure="ring").bound
+    (0.125, None)
     """
 
     command: ClassVar[str] = "recode"
 
     k: int | None = option(int, None, "Equally likely identities of a record.", least=2,
-                           shown="k, equally likely identities")  # fmt: skip
+                           shown="k, rows that a record may be")  # fmt: skip
     l: int | None = option(int, None, "In place of k: sensitive labels that a record may have.", least=1,  # noqa: E741
                            shown="l, sensitive labels")  # fmt: skip
     structure: Structure = option(str, "groups", "Who may be whom: groups, ring (as published), cahd (baseline).",
@@ -81,6 +91,9 @@ class Recode(Method):
                             only={"structure": ("groups",)}, shown="Search for groups")  # fmt: skip
     limit: float | None = option(float, None, "Seconds after which the search for better groups ends.", least=0,
                                  only={"structure": ("groups",)}, shown="Limit of the search, seconds")  # fmt: skip
+    insiders: Insiders = option(str, "refused", "Whether members of a ring may learn about others from their rows.",
+                                choices=get_args(Insiders), only={"structure": ("ring",)},
+                                shown="Insiders of a ring")  # fmt: skip
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
@@ -93,10 +106,12 @@ class Recode(Method):
         if self.limit is not None and self.limit >= 1e9:
             raise ParameterError("give less than 10^9 seconds", parameter="limit", value=self.limit)
         if (self.k is None) == (self.l is None):
-            remedy = Advice("give {} (equally likely identities) or {} (sensitive labels)", k=NO_VALUE, l=NO_VALUE)
+            remedy = Advice("give {} (rows that a record may be) or {} (sensitive labels)", k=NO_VALUE, l=NO_VALUE)
             raise ParameterError("one of two numbers is needed, not both", remedy=remedy)
         if self.least >= 2**32:
             raise ParameterError("there are never so many records", parameter=self._said)
+        if self.structure == "ring" and self.insiders == "refused":
+            self._check_ring()
         names = (*get_args(OrderName), _GIVEN)
         if isinstance(self.order, str) and self.order not in names:
             what = f"give {', '.join(map(repr, names[:-1]))}, or the numbers of all records"
@@ -118,9 +133,41 @@ class Recode(Method):
         return int(getattr(self, self._said))
 
     @property
-    def bound(self) -> float:
-        """The probability that a certain row is a certain record's, at most: 1/k, or 1/l."""
-        return 1 / self.least
+    def bound(self) -> float | None:
+        """The re-identification probability that groups of k guarantee, 1/k; None for rings, and for l.
+
+        In a ring insiders learn more, and l is about labels that a group shows.
+        """
+        return 1 / self.least if self.l is None and self.structure != "ring" else None
+
+    def _check_ring(self) -> None:
+        """Refuse rings of which insiders learn everything, or of which anybody may be one."""
+        if self.l is not None:
+            raise ParameterError(f"in a ring {_LABELLED}", parameter="l", value=self.l, remedy=_REMEDY)
+        if self.k == 2 or (self.k == 3 and self.method == "wmc"):
+            how = "two assignments" if self.k == 2 else "assignments by 'wmc' that move all records alike"
+            what = f"a ring of {self.k} has {how}: one insider, who knows their own row, learns the rows of all"
+            raise ParameterError(what, parameter="k", value=self.k, remedy=_REMEDY)
+
+    def _warn_of_insiders(self) -> None:
+        """Warn of what insiders learn from a ring, with the figure for this k where it was measured."""
+        if self.least in _LEARNED:
+            figures = f"{_LEARNED[self.least]:g} instead of {1 / self.least:.3g} at k = {self.least}"
+        else:
+            figures = "0.39, 0.22 and 0.15 instead of 0.25, 0.17 and 0.12 at k = 4, 6 and 8"
+        warn(
+            "all draws from a ring are bound together: insiders, who know their own rows, learn about others (20 of "
+            f"5,000 guess a row with probability {figures}); nothing is guaranteed; use groups, or accept insiders"
+        )
+
+    def _statement(self, masked: Sequence[Any], kept: Sequence[Any]) -> Guarantee:
+        if self.structure == "ring":
+            return none(
+                f"As published: each of the {self.least:,} rows that may be a record's is drawn with the same "
+                "probability, but all draws from a ring are bound together, so members who know their own rows learn "
+                "more about others, at k = 2 everything. Nothing is guaranteed against them; groups do not have this."
+            )
+        return of_labels(self.least) if self.l is not None else of_groups(self.least, masked, kept, what="all items")
 
     @property
     def public(self) -> Recode:
@@ -132,20 +179,34 @@ class Recode(Method):
         segment = {"segment": self.segment} if self.order == "gray-tsp" else {}
         return {**super().params(), "order": self.public.order, **segment}
 
-    def apply(self, sets: Itemsets, labels: Any = None, seed: int | None = None, progress: Progress = None) -> Release:
-        """Publish the records so that each has k equally likely identities, or l among different labels."""
+    def apply(
+        self,
+        sets: Itemsets,
+        labels: Any = None,
+        seed: int | None = None,
+        progress: Progress = None,
+        person: Any = None,
+    ) -> Release:
+        """Publish the records so that each may be any of k rows or more, or groups show l labels."""
         check_sets(sets=sets)
         check_seed(seed)
         if sets.n < self.least:
             what = f"{sets.n:,} records, but each is to have {self.least:,} forms"
             remedy = "give a smaller number, or more records"
             raise DataError(what, parameter=self._said, value=self.least, remedy=remedy)
+        if self.structure == "ring" and self.insiders == "refused":
+            if labels is not None:
+                raise ParameterError(f"in a ring {_LABELLED}", parameter="labels", remedy=_REMEDY)
+            self._warn_of_insiders()
         sensitive = self._labels(sets, labels)
+        persons = None if person is None else self._persons(sets, person)
         along = self._order(sets, seed, progress)
         codes = None
         if sensitive is not None and self.l is not None:
             # Numbered by appearance, for what seeds draw to stay what it was.
             codes = sensitive.arranged(np.argsort(sensitive.first_rows()).tolist()).codes
+        elif persons is not None:
+            codes = persons.codes
         graph, drawn, everything = self._match(sets, along, codes, seed, progress)
         assignments, chosen = everything or (None, None)
         return publish(
@@ -156,7 +217,7 @@ class Recode(Method):
             labels=sensitive,
             assignments=assignments,
             chosen=chosen,
-            summary=_summary(graph, sensitive),
+            summary=_summary(graph, sensitive, persons),
             seed=seed,
             progress=progress,
         )
@@ -170,7 +231,7 @@ class Recode(Method):
             return None
         column = code_labels(labels, sets.n)
         if self.l == 1:
-            warnings.warn("l=1 publishes every record as it is", PrivacyWarning, stacklevel=4)
+            warn("l=1 publishes every record as it is")
         frequent = int(np.argmax(column.counts))
         count = int(column.counts[frequent])
         if self.l is not None and count * self.l > sets.n:
@@ -179,6 +240,21 @@ class Recode(Method):
                 "of them",
                 remedy=Advice("give {} or less, or divide the label", l=sets.n // count),
             )
+        return column
+
+    def _persons(self, sets: Itemsets, person: Any) -> Column:
+        """Code whose records they are, and refuse what does not go with persons."""
+        if self.structure != "groups" or self.l is not None:
+            said = {"l": self.l} if self.l is not None else {"structure": self.structure}
+            raise ParameterError(
+                "only groups of k can be formed of persons",
+                parameter="person",
+                remedy=Advice("leave out {}", **said),
+            )
+        column = code(person, "person")
+        if len(column) != sets.n:
+            raise DataError(f"{len(column):,} persons for {sets.n:,} records; give one for each")
+        groups.check_limits(self.least, column)
         return column
 
     def _order(self, sets: Itemsets, seed: int | None, progress: Progress) -> NDArray[np.uint32]:
@@ -226,16 +302,18 @@ def recode(
     *,
     l: int | None = None,  # noqa: E741
     labels: Any = None,
+    person: Any = None,
     structure: Structure = "groups",
     order: Any = "gray-tsp",
     method: RingMethod | None = None,
     segment: tuple[int, int] = orders.SEGMENT,
     effort: Effort = "usual",
     limit: float | None = None,
+    insiders: Insiders = "refused",
     seed: int | None = None,
     progress: Progress = None,
 ) -> Release:
-    """Publish set-valued records so that each has k equally likely identities, or l among different labels.
+    """Publish set-valued records so that each may be any of k rows or more, or groups show l labels.
 
     Every record is matched with the published forms of k records like it, one of which is drawn to be its own. A
     published form is what most of the records say that may be it (*base*), the items on which they disagree
@@ -243,9 +321,9 @@ def recode(
 
     >>> import nominym as nym
     >>> sets = nym.Itemsets.from_lists([[1, 2], [2, 3], [1, 2, 4], [2, 3, 4], [1, 2, 3], [1, 3, 4]])
-    >>> rel = nym.recode(sets, k=3, order=[1, 3, 2, 0, 4, 5], structure="ring", seed=7)
-    >>> rel.summary["matches"], int(rel.compatible(sets).min()) >= 3
-    (3, True)
+    >>> rel = nym.recode(sets, k=3)
+    >>> rel.summary["bound"], int(rel.compatible(sets).min()) >= 3
+    (0.3333333333333333, True)
 
     Parameters
     ----------
@@ -254,17 +332,21 @@ def recode(
     k
         Number of published forms that are equally likely to be a record's, 2 or more.
     l
-        Instead of k: the number of published forms that a record may have, those of records with l different labels. No
-        label may be on more than a share 1/l of the records. In groups the l labels published there differ, which is
-        all that is guaranteed about labels. In a ring, labels move along with the records that are drawn, so that some
-        of the l labels published there may be the same.
+        Instead of k: every group shows at least l labels, each on at most a share 1/l of its rows. No label may be on
+        more than a share 1/l of the records. Nothing is guaranteed about what an adversary believes: groups depend on
+        labels, so whoever knows the rule can learn from who is grouped with whom (minimality), nor about the
+        probability of a row. In a ring, labels move along with the records that are drawn, so that some of the l labels
+        published there may be the same.
     labels
         The sensitive label of each record, which is published beside its form. Needed for l; goes along with k.
+    person
+        Whose record each is, where a person has several: groups then hold k different persons. It is not published.
     structure
         "groups": disjoint groups of k to 2k − 1 alike records, each of which matches all of its group. "ring": the
         published method; a record matches itself and the next k − 1 along the order, cyclically; with l, the nearest
-        along the order with labels of their own. All draws from a ring are bound together, so that members who know
-        their own rows learn more about others than in groups. "cahd": the baseline, groups of consecutive records.
+        along the order with labels of their own. All draws from a ring are bound together, so that insiders, members
+        who know their own rows, learn more about others than in groups; nothing is guaranteed. "cahd": the baseline,
+        groups of consecutive records.
     order
         "gray": records by their rank in Gray code; "gray-tsp": short paths inside segments of it; "best": an order
         found for this k from a graph of near records; or the numbers of all records.
@@ -278,6 +360,10 @@ def recode(
     effort, limit
         With groups: how much to search for better ones ("none", "usual", "long"), and seconds after which no further
         pass over the records begins. With a limit the result depends on the machine, not on the seed alone.
+    insiders
+        With a ring: "refused" warns of what insiders learn, and refuses rings of k = 2 (of 3 with "wmc"), in which one
+        insider learns everything, and rings with labels, in which everybody whose label is known is one. "accepted"
+        makes them all the same.
     seed
         For studies: the same seed gives the same release. Whoever has it and the records knows the assignment, so a
         seeded release guarantees nothing.
@@ -293,14 +379,18 @@ def recode(
     ----------
     Xue, Karras, Raïssi, Vaidya, Tan: "Anonymizing set-valued data by nonreciprocal recoding", KDD 2012.
     """
-    return Recode(k, l, structure, order, method, segment, effort, limit).apply(sets, labels, seed, progress)
+    chosen = Recode(k, l, structure, order, method, segment, effort, limit, insiders)
+    return chosen.apply(sets, labels, seed, progress, person)
 
 
-def _summary(graph: Graph, labels: Column | None) -> dict[str, Any]:
+def _summary(graph: Graph, labels: Column | None, persons: Column | None) -> dict[str, Any]:
     said: dict[str, Any] = {}
     if isinstance(graph, Groups):
         sizes = np.bincount(graph.group_of)
         said["groups"] = {"count": len(sizes), "smallest": int(sizes.min()), "largest": int(sizes.max())}
+        if persons is not None:
+            # No person is in a group twice.
+            said["groups"]["persons"] = int(sizes.min())
     if labels is not None:
         said["labels"] = {"number": len(labels.categories), "largest_share": float(labels.counts.max() / len(labels))}
     return said

@@ -13,6 +13,7 @@ from nominym import _core
 from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import DataError, MissingValueError, ParameterError
 from nominym.files import StrPath, check_new, draft_of
+from nominym.guarantee import Guarantee, none, of_groups
 from nominym.itemsets import metrics
 from nominym.itemsets.graph import Graph
 from nominym.itemsets.metrics import Kind
@@ -191,6 +192,17 @@ class Release:
         with draft_of(path) as draft:
             draft_text(self, draft)
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the release guarantees: the claim, its adversary, unit and premise, and what is not covered."""
+        if self.method is None:
+            return none("Nothing is guaranteed: how the release was made is not recorded.")
+        labels = [] if self.labels is None else ["the label"]
+        said = self.method.statement(["the items"], labels, seeded=bool(self.params.get("seeded")))
+        if said.kind == "groups" and "persons" in self.summary.get("groups", {}):
+            return of_groups(self.method.least, ["the items"], labels, what="all items", person="of persons")
+        return said
+
     def __eq__(self, other: object) -> bool:
         """Tell whether two publish the same rows in the same order."""
         if not isinstance(other, Release):
@@ -303,7 +315,7 @@ def publish(
             "records": n,
             "items": sets.n_items,
             "matches": graph.smallest,
-            "bound": 1 / graph.smallest,
+            "bound": None if seed is not None or method is None or method.bound is None else 1 / graph.smallest,
             "expected_error": expected,
             "threshold": {"mean": float(threshold.mean()), "largest": int(threshold.max())},
             **(summary or {}),

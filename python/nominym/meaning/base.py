@@ -213,6 +213,8 @@ class Space(ABC):
     """The difference in numbers that has distance 1, where values are numbers."""
     measured: bool = True
     """Whether there are distances between 0 and the largest: not so where values are equal or not."""
+    positions: NDArray[np.float64] | None = None
+    """Where each place is on a line, if distances are differences of these: then nobody needs a matrix."""
 
     def __init__(self, columns: Sequence[Values]) -> None:
         """Refuse columns without any value."""

@@ -117,6 +117,7 @@ class _Line(Space):
         if math.isinf(spread):
             raise DataError("values are too far apart for a number of 64 bits", column=columns[0].name)
         self._spread = spread or 1.0
+        self.positions = self._values / self._spread
         self.unit = None if ranked else spread
         categories = [value for column in columns for value in column.categories]
         self.names = [str(categories[first]) for first in firsts]

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from nominym.control import Progress
 
 
+# In a domain of fewer values, noise is nearly undone by excluding the one that is shown.
+_FEW = 5
+
+
 class Domain:
     """The space of a taxonomy below a concept, or of a matrix, and how its concepts are written.
 
@@ -82,6 +86,41 @@ class Domain:
         if isinstance(self.space, ConceptSpace):
             return self.space.taxonomy.graph, self.measure.name, self.space.content
         return self.space.given.matrix, self.measure.name, None
+
+
+def check_domain(name: object, domain: Domain) -> None:
+    """Refuse a domain of two concepts: as published, noise makes each of them the other."""
+    if len(domain.names) != 2:
+        return
+    one, other = domain.spellings
+    remedies = "swap ranks together with other columns, or use the exponential mechanism, which may keep a value"
+    if isinstance(domain.meaning, Taxonomy) and domain.space.root != domain.meaning.root:
+        remedies = f"name a concept above {domain.space.root!r} as the root of the column, {remedies}"
+    raise ParameterError(
+        f"its domain has two values, {one!r} and {other!r}, and noise never leaves a value as it was: each becomes the "
+        "other, so whoever sees one knows the other",
+        column=name,
+        remedy=remedies,
+    )
+
+
+def weakness_of(domain: Domain, column: Column) -> str | None:
+    """Say what is weak about noise in a small domain, or on a column of two values."""
+    size = len(domain.names)
+    if size == 1:
+        return "its domain has one value, which noise leaves as it is"
+    if size < _FEW:
+        return (
+            f"its domain has {size} values, and noise never leaves a value as it was: whoever excludes the value shown "
+            f"has {size - 1} left, of which the rule favours some"
+        )
+    if len(column.categories) == 2:
+        one, other = column.categories
+        return (
+            f"it has two values, {one!r} and {other!r}, and noise never leaves a value as it was: where one of them is "
+            "shown, it was the other"
+        )
+    return None
 
 
 def check_meaning(name: object, meaning: Meaning, by_distance: bool) -> None:

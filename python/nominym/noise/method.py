@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal
 
 from nominym.control import Progress, check_progress, check_seed
 from nominym.error import ParameterError
+from nominym.guarantee import Guarantee, local
 from nominym.meaning import Meaning, Measure, as_measure, shortest
-from nominym.method import Method, Result, option, source_of
+from nominym.method import ACCEPT, Method, Result, option, source_of
 from nominym.noise.model import NoiseModel
 from nominym.table import Missing
 
@@ -56,9 +57,11 @@ class Noise(Method):
     moments: bool = option(bool, True, "Compare means and variances before and after, for the owner.")
     missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
                               shown="Missing values")  # fmt: skip
+    accept: Any = option(list, (), ACCEPT, shown="Accepted kept columns")
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
+        self.check_accept()
         self.check_options()
         self.check_roots()
         if self.pairs is not None:
@@ -92,6 +95,9 @@ class Noise(Method):
         """Whether distances say how far a value moves; the baselines do not look at them."""
         return self.method in ("semantic", "exponential")
 
+    def _statement(self, masked: Sequence[Any], kept: Sequence[Any]) -> Guarantee:
+        return super()._statement(masked, kept) if self.epsilon is None else local(self.epsilon, masked)
+
     def params(self) -> dict[str, Any]:
         """List the options that play a part, for the record of a result."""
         return {**super().params(), **as_measure(self.measure).params()}
@@ -122,10 +128,15 @@ def add_noise(
     correlations: bool = False,
     moments: bool = True,
     missing: Missing = "keep",
+    accept: Any = (),
     seed: int | None = None,
     progress: Progress = None,
 ) -> Result:
     """Replace values by concepts at a randomly drawn semantic distance.
+
+    Nothing is guaranteed. As published, noise never leaves a value as it was, which an adversary can use: the value
+    shown is excluded, and the rule favours some of the others. In a domain of two values it is undone with certainty,
+    so that such domains are refused; those of fewer than five values, and columns of two values, warn.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
@@ -168,6 +179,8 @@ def add_noise(
     moments
         Compare semantic means and variances, for the owner; O(categories × concepts), which for large domains is most
         of the work.
+    accept
+        Kept columns that ``publish`` takes although they are nearly unique or tell a masked column.
     missing, seed, progress
         As everywhere: "keep" leaves missing cells as they are; a seed is for studies; ``True`` shows a bar.
 
@@ -182,6 +195,7 @@ def add_noise(
     Rodríguez-García (2017), Semantic perturbative privacy-preserving methods for nominal data, chapter 6.
     """
     chosen = Noise(
-        alpha, correlated, reference, law, method, epsilon, pairs, roots, measure, correlations, moments, missing
-    )
+        alpha, correlated, reference, law, method, epsilon, pairs, roots, measure, correlations, moments, missing,
+        accept,
+    )  # fmt: skip
     return chosen.apply(frame, meanings, seed, progress)

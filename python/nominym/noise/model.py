@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,12 +15,12 @@ import numpy as np
 
 from nominym import _core
 from nominym.control import Progress, check_progress, check_seed, reporter
-from nominym.error import DataError, FormatError, ParameterError
+from nominym.error import DataError, FormatError, ParameterError, warn
 from nominym.files import StrPath, draft_of
 from nominym.meaning import DistanceMatrix, Meaning, Measure, as_measure, check_meanings, read_taxonomy
 from nominym.method import Result, described, finish
 from nominym.noise import errors
-from nominym.noise.domain import Domain, check_meaning
+from nominym.noise.domain import Domain, check_domain, check_meaning, weakness_of
 from nominym.stats import correlation, correlation_changes, covariances
 from nominym.table import MISSING, Attribute, Change, Column, Table, check_roots
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from nominym.noise.method import Noise
 
-_NAME, _VERSION = "nominym-noise", 2
+_NAME, _VERSION = "nominym-noise", 3
 
 # Options of the method that a file keeps; figures for the owner are asked for anew.
 _SAVED = ("alpha", "correlated", "reference", "law", "method", "epsilon")
@@ -62,6 +62,14 @@ class NoiseModel:
     """How far the covariance of distances was from one that errors can have."""
     partners: dict[Any, Any]
     """The other column of each column's pair."""
+    weak: dict[Any, str] = field(default_factory=dict)
+    """What is weak about noise on a column, for those where something is."""
+
+    def __post_init__(self) -> None:
+        """Refuse domains in which noise can be undone."""
+        if self.method.method == "semantic":
+            for name, domain in self.domains.items():
+                check_domain(name, domain)
 
     @classmethod
     def fit(
@@ -73,7 +81,10 @@ class NoiseModel:
         progress: Progress = None,
         **options: Any,
     ) -> NoiseModel:
-        """Find domains, references and the covariance of errors from a sample; options are those of ``add_noise``."""
+        """Find domains, references and the covariance of errors from a sample; options are those of ``add_noise``.
+
+        As there, domains of two values are refused, and smaller ones than five warn.
+        """
         from nominym.noise.method import Noise
 
         check_progress(progress)
@@ -89,6 +100,15 @@ class NoiseModel:
         columns = _coded(table, given, method.missing)
         partners = _partners(columns, given, method, progress)
         domains = _domains(columns, given, roots, partners, method)
+        weak: dict[Any, str] = {}
+        if method.method == "semantic":
+            for name, column in columns.items():
+                # Before any work is done.
+                check_domain(name, domains[name])
+                said = weakness_of(domains[name], column)
+                if said is not None:
+                    weak[name] = said
+                    warn(f"column {name!r}: {said}")
         fitted = {name: domains[name].attribute(name, column, progress) for name, column in columns.items()}
         means, covariance, repaired, samples = {}, None, 0.0, {}
         if method.method in ("naive", "probabilistic"):
@@ -100,7 +120,7 @@ class NoiseModel:
                 covariance, repaired = errors.nearest_covariance(covariances(list(fitted.values()), progress))
             else:
                 covariance = np.diag([attribute.variance for attribute in fitted.values()])
-        return cls(method, domains, samples, means, covariance, repaired, partners)
+        return cls(method, domains, samples, means, covariance, repaired, partners, weak)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -134,7 +154,8 @@ class NoiseModel:
                 concepts, drawn_by[name] = self._replaced(name, before, drawn[i], seed, i, report)
             changes[name] = Change(old, self.domains[name].replaced(old, concepts))
         public = {name: {**each, "domain": len(self.domains[name].names)} for name, each in described(changes).items()}
-        summary: dict[str, Any] = {"records": records, "attributes": public, "notes": [*notes, self._note()]}
+        weak = [f"column {name!r}: {said}" for name, said in self.weak.items()]
+        summary: dict[str, Any] = {"records": records, "attributes": public, "notes": [*notes, *weak, self._note()]}
         if method.method == "semantic":
             summary["covariance_repaired"] = self.repaired
 
@@ -160,7 +181,8 @@ class NoiseModel:
                 f"each masked value by itself is protected by local differential privacy with ε = "
                 f"{self.method.epsilon:g}; a record spends that once for each of its {len(self.domains)} masked values"
             )
-        return "noise gives no guarantee; the measured risk of this release is for its owner"
+        never = "; it never leaves a value as it was" if self.method.method == "semantic" else ""
+        return f"noise gives no guarantee{never}; the measured risk of this release is for its owner"
 
     def _replaced(
         self,
@@ -229,6 +251,7 @@ class NoiseModel:
             "covariance": None if self.errors is None else self.errors.tolist(),
             "repaired": self.repaired,
             "partners": self.partners,
+            "weak": self.weak,
         }
         with (
             draft_of(path) as draft,
@@ -387,6 +410,7 @@ def _read(path: StrPath) -> NoiseModel:
         None if head["covariance"] is None else np.array(head["covariance"]),
         head["repaired"],
         head["partners"],
+        head["weak"],
     )
 
 

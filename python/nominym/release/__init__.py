@@ -26,6 +26,7 @@ from nominym.release.manifest import (
     read_record,
 )
 from nominym.release.pipeline import MeaningFile, Publication, publish
+from nominym.release.verifying import Verification, verify
 
 __all__ = [
     "METHODS",
@@ -35,6 +36,7 @@ __all__ = [
     "OwnersRecord",
     "Publication",
     "SetsPair",
+    "Verification",
     "are_sets",
     "compare_files",
     "compare_sets",
@@ -44,5 +46,6 @@ __all__ = [
     "read_manifest",
     "read_record",
     "read_table",
+    "verify",
     "write_table",
 ]

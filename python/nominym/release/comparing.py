@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from nominym.control import Progress
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
 from nominym.files import StrPath, as_path
 from nominym.itemsets import Itemsets, Release, read_release
 from nominym.itemsets import files as set_files
-from nominym.meaning import Measure
+from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method
 from nominym.release import files
 from nominym.release.manifest import Manifest, OwnersRecord, manifest_path, read_manifest, read_record
-from nominym.release.pipeline import Meanings, missing_texts, read_meanings, read_sets
-from nominym.table import Comparison
+from nominym.release.meanings import alike, find_meanings, with_numbers
+from nominym.release.pipeline import PERSON, QUASI, missing_texts, read_meanings, read_sets
+from nominym.table import Column, Comparison, code
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+OrderKnown = Literal["record", "shown", "asserted", "unknown"]
+"""Why it is known which row is whose: by the owner's record; kept columns, equal row by row, show that both files have
+the same order; that is only said; or it is not known."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,25 +39,61 @@ class FilePair:
 
     comparison: Comparison
     """Both tables; row by row the same records, if ``aligned``."""
-    aligned: bool
-    """Whether it is known which row is whose."""
+    order: OrderKnown
+    """Why it is known which row is whose."""
     manifest: Manifest | None
     """What stands beside the release, if anything."""
-    params: dict[str, Any]
-    """How the release was made, if that is known."""
-    summary: dict[str, Any]
-    """What was achieved, in figures that do not depend on the draw."""
-    seeded: bool
-    """Whether a seed was given, so that nothing is guaranteed."""
-    secret_summary: dict[str, Any] | None
-    """All figures, where the owner's record was given."""
-    other_input: bool = False
-    """Whether, by the owner's record, the release was made of another original."""
+    record: OwnersRecord | None
+    """The owner's record, if it was given."""
+    released: tuple[str, ...]
+    """All columns of the release."""
+    sha256: tuple[str, str]
+    """Of the original and of the release."""
+    person: str | None = None
+    """The column of the original that tells persons, if there is one."""
+    weaker: Mapping[str, str] = field(default_factory=dict)
+    """Why attacks find less than they could, by column: its values are compared as labels for want of a meaning."""
+
+    @property
+    def aligned(self) -> bool:
+        """Whether it is known which row is whose."""
+        return self.order != "unknown"
 
     @property
     def method(self) -> Method | None:
         """The method that made the release, as its manifest says."""
         return None if self.manifest is None else self.manifest.method
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """How the release was made, if that is known."""
+        return {} if self.manifest is None else self.manifest.params
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What was achieved, in figures that do not depend on the draw."""
+        said = Manifest(command="") if self.manifest is None else self.manifest
+        return {**said.summary, "notes": said.notes}
+
+    @property
+    def secret_summary(self) -> dict[str, Any] | None:
+        """All figures, where the owner's record was given."""
+        return None if self.record is None else self.record.summary
+
+    @property
+    def seeded(self) -> bool:
+        """Whether a seed was given, so that nothing is guaranteed."""
+        return (self.manifest is not None and self.manifest.seeded) or _has_seed(self.record)
+
+    @property
+    def other_input(self) -> bool:
+        """Whether, by the owner's record, the release was made of another original."""
+        return _is_of_another(self.record, self.sha256[0])
+
+    @property
+    def groups(self) -> NDArray[np.uint32] | None:
+        """The group of each record of the original, where the method forms groups and the owner's record has them."""
+        return None if self.record is None else self.record.groups
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,13 +106,26 @@ class SetsPair:
     """What stands beside the release, if anything."""
     record: OwnersRecord | None
     """The owner's record, if it was given."""
-    other_input: bool = False
-    """Whether, by the owner's record, the release was made of another original."""
+    sha256: tuple[str, str]
+    """Of the original and of the release."""
+    person: Column | None = None
+    """Whose record each is, if that was given."""
 
     @property
     def seeded(self) -> bool:
         """Whether a seed was given, so that nothing is guaranteed."""
-        return bool(self.release.params.get("seeded")) or (self.manifest is not None and self.manifest.seeded)
+        said = bool(self.release.params.get("seeded")) or (self.manifest is not None and self.manifest.seeded)
+        return said or _has_seed(self.record)
+
+    @property
+    def other_input(self) -> bool:
+        """Whether, by the owner's record, the release was made of another original."""
+        return _is_of_another(self.record, self.sha256[0])
+
+    @property
+    def groups(self) -> NDArray[np.uint32] | None:
+        """The group of each record, where the method forms groups and the owner's record has them."""
+        return None if self.record is None else self.record.groups
 
 
 def are_sets(original: StrPath, release: StrPath) -> bool:
@@ -81,11 +141,12 @@ def are_sets(original: StrPath, release: StrPath) -> bool:
 def compare_files(
     original: StrPath,
     release: StrPath,
-    meanings: Meanings | None = None,
+    meanings: Mapping[str, Meaning | StrPath | None] | None = None,
     *,
     key: StrPath | None = None,
     keep_order: bool = False,
     columns: Sequence[str] | None = None,
+    person: str | None = None,
     measure: str | Measure | None = None,
     delimiter: str | None = None,
     encoding: str = "utf-8",
@@ -96,10 +157,15 @@ def compare_files(
     """Read a table and its release, with the manifest beside it, and set them side by side.
 
     ``key`` is the owner's record, which says which row is whose; with ``keep_order``, both files have the same order,
-    which is not needed where the manifest says so. ``meanings`` are those of masked columns; ``columns`` are others to
-    read, by default all that both files have. The semantic distance ``measure`` is by default that of the manifest.
-    ``order_needed`` names what needs to know which row is whose, if anything does: it is an error if that is not known.
-    The rest is as for ``publish``.
+    which is not needed where the manifest says so, and refused where kept columns differ row by row. ``order_needed``
+    names what needs to know which row is whose, if anything does: it is an error if that is not known.
+
+    ``meanings`` are those of masked columns, to which those of the manifest are added. Where it has none for a column,
+    or None, the manifest says what its values mean; where that does not either, values that are all numbers have an
+    order, and others are equal or not. A taxonomy is needed as a file: without it, its column is compared as labels,
+    and ``weaker`` says so. ``columns`` are others to read, by default all that both files have. ``person`` is the
+    column of the original that tells persons, by default that of the manifest. The semantic distance ``measure`` is by
+    default that of the manifest. The rest is as for ``publish``.
     """
     original, release = as_path(original), as_path(release)
     manifest = read_manifest(release) if manifest_path(release).exists() else None
@@ -112,27 +178,98 @@ def compare_files(
         which = "that was written with the release, or {} if both files have the same order"
         remedy = Advice(f"give {{}} with the owner's record {which}", key=NO_VALUE, keep_order=True)
         raise ParameterError(f"{order_needed} needs to know which row is whose, and {shuffled}", remedy=remedy)
-    known = read_meanings(meanings or {}, progress)
+    given = dict(meanings or {})
+    given |= read_meanings({name: each for name, each in given.items() if each is not None}, progress)
+    roles = {} if manifest is None else manifest.roles
+    known = {**dict.fromkeys(roles.get(QUASI) or ()), **given}
+    told = person_of(manifest)
+    person = told if person is None else person
     how: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding}
     with files.open_table(original, **how) as before, files.open_table(release, **how) as after:
-        chosen = [name for name in before.names if name in after.names] if columns is None else list(columns)
-        wanted = list(dict.fromkeys([*known, *chosen]))
+        shared = [name for name in before.names if name in after.names]
+        wanted = list(dict.fromkeys([*known, *(shared if columns is None else columns)]))
+        kept = [name for name in shared if name not in known]
+        asserted = aligned and key is None
         markers = dict.fromkeys(known, missing_texts(na))
-        old, new = (files.read_columns(table, wanted, markers, progress) for table in (before, after))
-        sha256 = [table.fingerprint()["sha256"] for table in (before, after)]
+        needed = list(dict.fromkeys([*wanted, *(kept if asserted else ())]))
+        persons = [name for name in dict.fromkeys((person, told)) if name is not None and name not in needed]
+        old = files.read_columns(before, [*needed, *persons], markers, progress)
+        new = files.read_columns(after, needed, markers, progress)
+        released = tuple(after.names)
+        sha256 = (str(before.fingerprint()["sha256"]), str(after.fingerprint()["sha256"]))
     if manifest is not None:
         manifest.check(release, sha256[1])
-    record, other = _record(key, original, release, (old.num_rows, new.num_rows), sha256)
-    said = Manifest(command="") if manifest is None else manifest
-    roots = {
-        name: root for name, root in (said.params.get("roots") or {}).items() if name in known and root is not None
-    }
+    record = _record(key, original, release, (old.num_rows, new.num_rows), sha256)
+    old, new = alike(old, new)
+    meant, weaker = find_meanings(known, {} if manifest is None else manifest.meanings, old, new)
+    numbers = [name for name in new.column_names if meant.get(name, Order()) == Order()]
+    old, new = with_numbers(old, new, numbers)
+    order: OrderKnown = "record" if record is not None else "asserted" if aligned else "unknown"
+    if asserted and _shows_order(Comparison.of(old.select(kept), new.select(kept), {}), original, release):
+        order = "shown"
+    old, new = old.select([*wanted, *persons]), new.select(wanted)
     if measure is None:
         measure = getattr(None if manifest is None else manifest.method, "measure", "wu-palmer")
+    found = {} if manifest is None else manifest.params.get("roots") or {}
+    roots = {name: root for name, root in found.items() if root is not None and isinstance(meant.get(name), Taxonomy)}
     truth = None if record is None else record.rows
-    comparison = Comparison.of(old, new, known, measure=measure, roots=roots, truth=truth, progress=progress)
-    summary, realised = {**said.summary, "notes": said.notes}, None if record is None else record.summary
-    return FilePair(comparison, aligned, manifest, said.params, summary, said.seeded, realised, other)
+    comparison = Comparison.of(old, new, meant, measure=measure, roots=roots, truth=truth, progress=progress)
+    return FilePair(comparison, order, manifest, record, released, sha256, person, weaker)
+
+
+def person_of(manifest: Manifest | None) -> str | None:
+    """Return the column that tells persons, if the manifest names one."""
+    named = [] if manifest is None else manifest.roles.get(PERSON) or []
+    return str(named[0]) if named else None
+
+
+# ---- which row is whose
+
+# So many rows out of the order that sorting could give are no chance.
+_OUT_OF_ORDER = 20
+
+
+def _shows_order(kept: Comparison, original: StrPath, release: StrPath) -> bool:
+    """Tell whether kept columns show that both files have the same order; refuse files in which they differ.
+
+    Columns by which both files may have been sorted show nothing: rows with the same values could be in any order.
+    """
+    columns = []
+    for name in kept.shared:
+        old, new, size = kept.coded(name)
+        differ = old != new
+        if differ.any():
+            row = int(np.argmax(differ)) + 1
+            raise DataError(
+                f"it differs in {int(differ.sum()):,} of {len(kept):,} rows of {os.fspath(original)} and "
+                f"{os.fspath(release)}, first in row {row:,}: the files are not in the same order",
+                column=name,
+                remedy=Advice("give {} with the owner's record; or, if it was masked, {}", key=NO_VALUE,
+                              meanings=NO_VALUE),
+            )  # fmt: skip
+        columns.append(np.minimum(old, np.uint32(size)))
+    if not columns:
+        return False
+    rows = tuples_of(columns)
+    distinct, runs = int(rows.max()) + 1, 1 + int((rows[1:] != rows[:-1]).sum())
+    return len(rows) - distinct <= len(rows) / 20 or runs - distinct >= _OUT_OF_ORDER
+
+
+def tuples_of(columns: Sequence[NDArray[np.uint32]]) -> NDArray[np.int64]:
+    """Number the combinations of values that occur.
+
+    >>> tuples_of([np.array([7, 7, 3], dtype=np.uint32), np.array([0, 1, 0], dtype=np.uint32)]).tolist()
+    [1, 2, 0]
+    """
+    found = np.zeros(len(columns[0]), dtype=np.int64)
+    for codes in columns:
+        # Numbered anew with every column, so that products stay small.
+        values = np.unique(codes, return_inverse=True)[1].reshape(-1)
+        found = np.unique(found * (int(values.max()) + 1) + values, return_inverse=True)[1].reshape(-1)
+    return found
+
+
+# ---- item sets
 
 
 def compare_sets(
@@ -141,41 +278,58 @@ def compare_sets(
     *,
     key: StrPath | None = None,
     column: str | None = None,
+    person: StrPath | None = None,
     progress: Progress = None,
 ) -> SetsPair:
-    """Read set-valued records and their release, with the manifest beside it."""
+    """Read set-valued records and their release, with the manifest beside it.
+
+    ``person`` is the column that tells whose record it is; of a FIMI file, a file with one person a line.
+    """
     original, release = as_path(original), as_path(release)
-    sha256 = [files.fingerprint(path)["sha256"] for path in (original, release)]
+    sha256 = (str(files.fingerprint(original)["sha256"]), str(files.fingerprint(release)["sha256"]))
     manifest = read_manifest(release) if manifest_path(release).exists() else None
     if manifest is not None:
         manifest.check(release, sha256[1])
-    sets, _, _ = read_sets(original, column, None, progress)
+    sets, _, persons, _ = read_sets(original, column, None, person, progress)
     published = read_release(release)
     if manifest is not None:
         if published.method is None:  # a text file has the rows only
             method: Any = manifest.method
             published = replace(published, method=method, params=manifest.params, summary=manifest.summary)
         published = replace(published, summary={**published.summary, "notes": manifest.notes})
-    record, other = _record(key, original, release, (sets.n, len(published)), sha256)
-    return SetsPair(sets, published, manifest, record, other)
+    record = _record(key, original, release, (sets.n, len(published)), sha256)
+    whose = None if persons is None else code(persons, "person")
+    if whose is not None and len(whose) != sets.n:
+        raise DataError(f"{len(whose):,} persons for {sets.n:,} records; give one for each", parameter="person")
+    return SetsPair(sets, published, manifest, record, sha256, whose)
+
+
+# ---- the owner's record
 
 
 def _record(
-    key: StrPath | None, original: StrPath, release: StrPath, records: tuple[int, int], sha256: Sequence[str]
-) -> tuple[OwnersRecord | None, bool]:
-    """Check that both files have as many records, and read the owner's record; tell whether it is of another input."""
+    key: StrPath | None, original: StrPath, release: StrPath, records: tuple[int, int], sha256: tuple[str, str]
+) -> OwnersRecord | None:
+    """Check that both files have as many records, and read the owner's record; warn if it is of another input."""
     if records[0] != records[1]:
         raise DataError(f"{os.fspath(original)} has {records[0]:,} records, {os.fspath(release)} has {records[1]:,}")
     if not records[0]:
         raise DataError(f"{os.fspath(original)} has no record")
     if key is None:
-        return None, False
+        return None
     record = read_record(key, release, records[1], sha256=sha256[1])
-    other = bool(record.input.get("sha256", sha256[0]) != sha256[0])
-    if other:
+    if _is_of_another(record, sha256[0]):
         warnings.warn(
             f"by the owner's record, {os.fspath(release)} was not made of {os.fspath(original)} as it is now",
             PrivacyWarning,
             stacklevel=3,
         )
-    return record, other
+    return record
+
+
+def _is_of_another(record: OwnersRecord | None, sha256: str) -> bool:
+    return record is not None and bool(record.input.get("sha256", sha256) != sha256)
+
+
+def _has_seed(record: OwnersRecord | None) -> bool:
+    return record is not None and record.seed is not None

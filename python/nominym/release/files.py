@@ -257,14 +257,19 @@ def _cells(name: str, array: Any, delimiter: str) -> Callable[[int], Any]:
     values = array.dictionary if coded else array
     if pa.types.is_nested(values.type):
         raise DataError(f"holds {values.type} values, which delimited text has no form for; write Parquet", column=name)
-    try:
-        texts = values.cast(pa.string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(f"its type {values.type} cannot be written as text ({error})", column=name) from None
+    texts = as_texts(name, values)
     if not coded:
         return lambda first: _quoted(texts.slice(first, _LINES), delimiter)
     quoted, indices = _quoted(texts, delimiter), array.indices
     return lambda first: quoted.take(indices.slice(first, _LINES))
+
+
+def as_texts(name: str, values: Any) -> Any:
+    """Return values as they are written in text."""
+    try:
+        return values.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"its type {values.type} cannot be written as text ({error})", column=name) from None
 
 
 def _quoted(texts: Any, delimiter: str) -> Any:
@@ -393,7 +398,7 @@ def read_table(
 def _without(column: Any, texts: Sequence[str]) -> Any:
     """Take some texts for missing."""
     column = whole(column)
-    if _is_text(column.type):
+    if is_text(column.type):
         return pc.if_else(pc.is_in(column, pa.array(texts, column.type)), None, column)
     if not pa.types.is_dictionary(column.type):
         return column
@@ -458,7 +463,7 @@ class ParquetTable:
 
     def read(self, columns: Sequence[str], progress: Progress) -> Any:
         """Read columns with their types; texts become dictionaries of the distinct ones, and codes."""
-        text = [name for name in columns if _is_text(self.types[name])]
+        text = [name for name in columns if is_text(self.types[name])]
         batches = []
         try:
             file = pq.ParquetFile(self._bytes, metadata=self._file.metadata, read_dictionary=text)
@@ -483,7 +488,8 @@ Reader: TypeAlias = TextFile | ParquetTable | _InMemory
 """What a table can be read from once: names first, then the records of some columns."""
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Tell whether an Arrow type holds texts."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from nominym._core import __version__
 from nominym.error import DataError, FormatError, NominymError, ParameterError
 from nominym.files import plain
+from nominym.guarantee import SEEDED, Guarantee
 from nominym.itemsets import Recode
 from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method, OwnersOnly
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
 METHODS: Mapping[str, type[Method]] = {each.command: each for each in (RankSwap, Noise, DataSwap, Recode)}
 """All methods by the name of their command."""
 
-NAME, VERSION = "nominym-manifest", 3
+NAME, VERSION = "nominym-manifest", 4
 SUFFIX = ".manifest.json"
-RECORD_NAME, RECORD_VERSION = "nominym-record", 1
+RECORD_NAME, RECORD_VERSION = "nominym-record", 2
 
 
 def manifest_path(release: StrPath) -> Path:
@@ -72,6 +73,8 @@ class Manifest:
     """All that defines how it was done, as a result has it."""
     summary: dict[str, Any] = field(default_factory=dict)
     """What was achieved, in figures that do not depend on the draw."""
+    guarantee: dict[str, Any] = field(default_factory=dict)
+    """What is guaranteed, against whom, for which unit, on which premise, and what is not covered."""
     roles: dict[str, Any] = field(default_factory=dict)
     """Columns by role; identifiers are named, and not in the release."""
     meanings: dict[str, Any] = field(default_factory=dict)
@@ -126,6 +129,16 @@ class Manifest:
             return METHODS[self.command](**given)
         except (NominymError, TypeError) as error:
             raise FormatError(f"the manifest of {self.output.get('name')} has options unknown here ({error})") from None
+
+    @property
+    def statement(self) -> Guarantee:
+        """What is guaranteed, as results have it. With a seed that is nothing, whatever else is written here."""
+        if self.seeded:
+            return SEEDED
+        try:
+            return Guarantee.from_dict(self.guarantee)
+        except ValueError:
+            raise FormatError(f"the manifest of {self.output.get('name')} has no statement of the guarantee") from None
 
     def check(self, release: StrPath, sha256: str | None = None) -> None:
         """Refuse a release that is not the one this manifest is about."""
@@ -210,33 +223,58 @@ class OwnersRecord(OwnersOnly):
     seed: int | None
     summary: dict[str, Any]
     """All figures, those too that this one draw realised."""
+    groups: NDArray[np.uint32] | None = None
+    """The group of each record of the input, where the method forms groups."""
 
 
 def write_record(record: OwnersRecord, draft: Path, release: str) -> None:
     """Write an owner's record of the release with a certain SHA-256."""
+    columns = {"row": record.rows, **({} if record.groups is None else {"group": record.groups})}
     about = plain({"format": RECORD_NAME, "version": RECORD_VERSION, "release": release, "input": record.input,
-                   "seed": record.seed, "summary": record.summary})  # fmt: skip
+                   "seed": record.seed, "summary": record.summary, "columns": _digests(columns)})  # fmt: skip
     about["checksum"] = _checksum(about)
-    table = pa.table({"row": pa.array(record.rows, pa.uint32())})
+    table = pa.table({name: pa.array(numbers, pa.uint32()) for name, numbers in columns.items()})
     text = json.dumps(about, ensure_ascii=False)
     pq.write_table(table.replace_schema_metadata({RECORD_NAME: text}), os.fspath(draft), compression="zstd")
 
 
+def _digests(columns: Mapping[str, NDArray[np.uint32]]) -> dict[str, str]:
+    """Return a SHA-256 of each column."""
+    return {name: hashlib.sha256(numbers.astype("<u4").tobytes()).hexdigest() for name, numbers in columns.items()}
+
+
 def read_record(path: StrPath, release: StrPath, records: int, *, sha256: str | None = None) -> OwnersRecord:
-    """Read the owner's record of a release of so many records; that of another release is refused."""
+    """Read the owner's record of a release of so many records; that of another release is refused.
+
+    Records of version 1 are read too: they have no groups.
+    """
     try:
         with closing(ParquetTable(path)) as table:
             about = json.loads((table.schema.metadata or {})[RECORD_NAME.encode()])
-            rows: NDArray[np.uint32] = table.read(["row"], None)["row"].to_numpy().astype(np.uint32)
-        if about["checksum"] != _checksum(about):
-            raise ValueError
-        found = OwnersRecord(rows, about["input"], about["seed"], _with_sizes(about["summary"]))
+            version = about["version"]
+            names = ["row", *(["group"] if "group" in table.names else [])]
+            read = table.read(names, None)
+            columns = {name: read[name].to_numpy().astype(np.uint32) for name in names}
+        newer = version > RECORD_VERSION
+        digests = about["columns"] if version > 1 and not newer else None
+        damaged = about["checksum"] != _checksum(about) or digests not in (None, _digests(columns))
+        found = OwnersRecord(
+            columns["row"], about["input"], about["seed"], _with_sizes(about["summary"]), columns.get("group")
+        )
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise FormatError(
             f"{os.fspath(path)} is no owner's record; expected the file that was asked for with the release"
         ) from None
+    if newer:
+        raise FormatError(
+            f"{os.fspath(path)}: an owner's record of version {version}, newer than {RECORD_VERSION}, the latest known "
+            "here; use a newer nominym"
+        )
+    if damaged:
+        raise FormatError(f"{os.fspath(path)} was damaged, or changed after it was written")
     if about.get("release") != (sha256 or fingerprint(release)["sha256"]):
         raise DataError(f"{os.fspath(path)} is the record of another release than {os.fspath(release)}")
+    rows = found.rows
     if len(rows) != records or not np.array_equal(np.sort(rows), np.arange(records)):
         raise DataError(
             f"{os.fspath(path)} has {len(rows):,} rows, but the input has {records:,} records; it is of another input"

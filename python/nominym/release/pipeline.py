@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nominym import _core
+from nominym import _core, groups
 from nominym.control import Progress, check_progress, check_seed
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, UnknownColumnError
 from nominym.files import SAVE_AS_UTF8, Draft, StrPath, as_path, check_new, read_text
@@ -30,20 +30,11 @@ from nominym.meaning import Equality, Meaning, Order, is_sequence, read_taxonomy
 from nominym.method import Method, Result
 from nominym.release import files
 from nominym.release.manifest import Manifest, OwnersRecord, describe, manifest_path, options_of, write_record
-from nominym.swap import DataSwap
+from nominym.swap import DataSwap, RankSwap
 from nominym.table import Table
 
-IDENTIFIER, QUASI, KEEP = ROLES = ("identifier", "quasi-identifier", "keep")
-"""The roles of columns: dropped, masked, published as they are."""
-
-SEED_NOTE = (
-    "made with a seed, for a study: whoever has or guesses the seed can repeat every draw, so this release guarantees "
-    "nothing; for a release that protects, give none"
-)
-SCOPE_NOTE = (
-    "what is said holds for this release alone: two releases of the same records, or of records that differ in one, "
-    "give away more than either"
-)
+IDENTIFIER, QUASI, KEEP, PERSON = ROLES = ("identifier", "quasi-identifier", "keep", "person")
+"""The roles of columns: dropped, masked, published as they are; dropped, but telling whose record it is."""
 
 
 class Paths(NamedTuple):
@@ -127,6 +118,7 @@ def publish(
     encoding: str = "utf-8",
     na: Sequence[str] = (),
     label: Any = None,
+    person: Any = None,
     column: str | None = None,
     progress: Progress = None,
 ) -> Publication:
@@ -150,8 +142,9 @@ def publish(
     target
         The file to write: ``.csv``, ``.tsv``, ``.txt``, ``.parquet``; of item sets, ``.parquet`` or ``.txt``.
     roles
-        What each column is: "identifier" (dropped), "quasi-identifier" (masked) or "keep" (published as it is). A
-        column without a role is an error. Item sets have no roles: None.
+        What each column is: "identifier" (dropped), "quasi-identifier" (masked), "keep" (published as it is) or
+        "person" (dropped; tells whose record it is, so that k counts persons). A column without a role is an error,
+        unless the method says that it tells persons or is sensitive. Item sets have no roles: None.
     method
         How to mask: ``RankSwap``, ``Noise``, ``DataSwap`` or ``Recode``.
     meanings
@@ -169,9 +162,9 @@ def publish(
         Of delimited text, in and out: by default a comma (a tab in ``.tsv``), and UTF-8.
     na
         Texts that mean a missing value in masked columns, as empty cells do.
-    label, column
-        For item sets, the column of sensitive labels (of a FIMI file, a file with one label a line; of an ``Itemsets``,
-        the labels), and the column of lists.
+    label, person, column
+        For item sets, the columns of sensitive labels and of what tells persons (of a FIMI file, files with one a line;
+        of an ``Itemsets``, the labels and persons themselves), and the column of lists.
     progress
         ``True`` for a bar, or a callable of (done, total).
     """
@@ -188,16 +181,17 @@ def publish(
     if isinstance(method, Recode):
         if keep_order or roles or meanings:
             raise ParameterError("item sets have no roles, and their rows are always shuffled: leave such settings out")
-        return _publish_sets(source, paths, method, overwrite, seed, column, label, progress)
+        return _publish_sets(source, paths, method, overwrite, seed, column, label, person, progress)
     if isinstance(source, Itemsets):
         raise ParameterError(f"{method!r} masks tables; item sets are recoded: give a Recode", parameter="method")
-    if label is not None or column is not None:
-        remedy = Advice("leave {} and {} out", label=NO_VALUE, column=NO_VALUE)
-        raise ParameterError("a table has roles in place of labels and a column of items", remedy=remedy)
+    if label is not None or person is not None or column is not None:
+        remedy = Advice("leave {}, {} and {} out", label=NO_VALUE, person=NO_VALUE, column=NO_VALUE)
+        raise ParameterError("a table has roles in place of labels, persons and a column of items", remedy=remedy)
     markers = missing_texts(na)
     with files.open_table(source, delimiter=delimiter, encoding=encoding) as table:
         files.is_parquet(target)
-        given = check_roles(roles, table.names)
+        method, given = _with_roles(method, check_mapping(roles))
+        given = check_roles(given, table.names)
         masked = [name for name, role in given.items() if role == QUASI]
         if not masked:
             raise ParameterError("no column is to be masked", remedy=Advice("give {}", meanings=NO_VALUE))
@@ -207,9 +201,12 @@ def publish(
         inputs = [path for path in (source, *sources.values()) if isinstance(path, str | os.PathLike)]
         check_targets(paths, inputs, overwrite)
         known = read_meanings(meanings, progress)
-        published = [name for name in table.names if given[name] != IDENTIFIER]
+        used = [name for name in table.names if given[name] != IDENTIFIER]
+        kept = [name for name in used if given[name] == KEEP]
+        counted = getattr(method, "person", None)
         # Kept columns come out as they were, whatever they say.
-        records = files.read_columns(table, published, dict.fromkeys(masked, markers), progress)
+        marked = [name for name in used if name not in kept]
+        records = files.read_columns(table, used, dict.fromkeys(marked, markers), progress)
         if records.num_rows < 2:
             found = "one record" if records.num_rows else "no record"
             raise DataError(f"{table.where} has {found}; two at least are needed to hide one among others")
@@ -218,6 +215,8 @@ def publish(
             for name in masked:
                 if pc.any(pc.is_null(records[name], nan_is_null=True)).as_py():
                     Table(records).column(name).check_missing("error")
+        if counted is not None and pc.any(pc.is_null(records[counted], nan_is_null=True)).as_py():
+            groups.check_persons(Table(records).column(counted))
         shape = {"rows": records.num_rows, "columns": len(table.names)}
         described = {**(table.fingerprint() if key is not None else {}), **shape}
         types = table.types
@@ -228,17 +227,20 @@ def publish(
         records = files.in_order(records, files.inverse(rows))
     table_of = Table(records)
     table_of.shuffled = not keep_order
+    notes = _check_kept(method, table_of, masked, kept)
     result: Result = method.apply(table_of, {name: known.get(name, Equality()) for name in masked}, seed, progress)  # type: ignore[attr-defined]
     manifest = _manifest(
         result,
         seed,
+        notes,
         roles={role: [name for name, has in given.items() if has == role] for role in ROLES},
         meanings={name: describe(meaning, sources.get(name)) for name, meaning in known.items()},
         order="kept" if keep_order else "shuffled",
-        output={"rows": shape["rows"], "columns": len(published)},
+        output={"rows": shape["rows"], "columns": len(masked) + len(kept)},
     )
     realised = {} if key is None else result.owners("the owner's record").summary
-    record = OwnersRecord(rows, described, seed, realised)
+    group_of = None if result.secret is None else result.secret.groups
+    record = OwnersRecord(rows, described, seed, realised, None if group_of is None else group_of[rows])
 
     def write(draft: Path) -> None:
         files.write_draft(result.data, draft, target, delimiter, encoding, types)
@@ -254,15 +256,16 @@ def _publish_sets(
     seed: int | None,
     column: str | None,
     label: Any,
+    person: Any,
     progress: Progress,
 ) -> Publication:
     suffix = paths.release.suffix.lower()
     if suffix not in (".txt", ".dat", *files.PARQUET):
         raise ParameterError(f"{paths.release}: a release of item sets ends in .parquet or .txt")
-    inputs = [path for path in (source, label) if isinstance(path, str | os.PathLike) and Path(path).is_file()]
+    inputs = [path for path in (source, label, person) if isinstance(path, str | os.PathLike) and Path(path).is_file()]
     check_targets(paths, inputs, overwrite)
-    sets, labels, left_out = read_sets(source, column, label, progress)
-    release = method.apply(sets, labels, seed, progress)
+    sets, labels, persons, left_out = read_sets(source, column, label, person, progress)
+    release = method.apply(sets, labels, seed, progress, person=persons)
     secret = release.secret
     assert secret is not None
     described: dict[str, Any] = {"rows": sets.n, "items": sets.n_items}
@@ -270,7 +273,8 @@ def _publish_sets(
     if paths.key is not None:
         described |= files.fingerprint(source) if inputs[:1] == [source] else {}
         summary = {**release.summary, "error_rate": release.error_rate(progress=progress)}
-    record = OwnersRecord(secret.row_of[secret.assignment], described, seed, summary)
+    rows, grouped = secret.row_of[secret.assignment], getattr(secret.graph, "group_of", None)
+    record = OwnersRecord(rows, described, seed, summary, grouped)
     notes = [f"not part of the release: {', '.join(left_out)}"] if left_out else []
     manifest = _manifest(release, seed, notes, output={"rows": len(release), "items": sets.n_items})
     write = set_files.draft_parquet if suffix in files.PARQUET else set_files.draft_text
@@ -286,8 +290,9 @@ def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str] =
         options=options_of(result.method),
         params={name: value for name, value in result.params.items() if name != "version"},
         summary={name: value for name, value in result.summary.items() if name != "notes"},
+        guarantee=result.guarantee.to_dict(),
         seeded=seeded,
-        notes=[*result.summary.get("notes", []), *notes, SCOPE_NOTE, *([SEED_NOTE] if seeded else [])],
+        notes=[*result.summary.get("notes", []), *notes],
         **more,
     )
 
@@ -295,19 +300,66 @@ def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str] =
 # ---- roles and meanings
 
 
-def check_roles(roles: Mapping[str, str] | None, names: Sequence[str]) -> dict[str, str]:
+def _with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[str, str]]:
+    """Return method and roles, each with what the other says of persons and of sensitive columns."""
+    persons = [name for name, role in roles.items() if role == PERSON]
+    if len(persons) > 1:
+        others = dict.fromkeys(persons[1:], IDENTIFIER)
+        raise ParameterError(
+            f"{len(persons)} columns are to tell persons: {files.listed(persons)}; one can",
+            remedy=Advice("drop the others: {}", roles=others),
+        )
+    if not isinstance(method, RankSwap):
+        if persons:
+            raise ParameterError(
+                f"its role is person, but {type(method).__name__} does not count persons",
+                column=persons[0],
+                remedy=Advice("drop it: {}", roles={persons[0]: IDENTIFIER}),
+            )
+        return method, dict(roles)
+    if persons and method.person not in (None, persons[0]):
+        raise ParameterError(f"the role of {persons[0]!r} is person", parameter="person", value=method.person)
+    if persons:
+        method = replace(method, person=persons[0])
+    implied = {} if method.person is None else {method.person: PERSON}
+    implied |= dict.fromkeys(method.sensitive or (), KEEP)
+    for name, role in implied.items():
+        said = roles.get(name, role)
+        # Either drops a person's column.
+        if said != role and (said, role) != (IDENTIFIER, PERSON):
+            what = "tells persons" if role == PERSON else "is sensitive"
+            raise ParameterError(
+                f"it {what}, but its role is {said}", column=name, remedy=Advice("give {}", roles={name: role})
+            )
+    return method, {**roles, **implied}
+
+
+def _check_kept(method: Method, table: Table, masked: Sequence[str], kept: Sequence[str]) -> list[str]:
+    """Refuse kept columns that undo what any method does; one with groups looks for itself."""
+    if isinstance(method, RankSwap) and method.strict:
+        return []
+    before, beside = ({name: table.column(name) for name in names} for names in (masked, kept))
+    return groups.check_kept(beside, before, getattr(method, "k", None) or 2, getattr(method, "accept", ()))
+
+
+def check_mapping(roles: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Refuse what is no mapping from columns to roles."""
+    if isinstance(roles, Mapping):
+        return roles
+    raise ParameterError(
+        f"a mapping from column names to roles is needed, not {type(roles).__name__}",
+        parameter="roles",
+        remedy="for example roles={'name': 'identifier', 'diagnosis': 'quasi-identifier', 'ward': 'keep'}",
+    )
+
+
+def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
     """Refuse columns without a role, and roles of columns that are not there.
 
     >>> check_roles({"name": "identifier", "diagnosis": "quasi-identifier"}, ["name", "diagnosis", "age"])
     Traceback (most recent call last):
     nominym.error.ParameterError: 1 column has no role: 'age'. Say of each whether it identifies a person ...
     """
-    if not isinstance(roles, Mapping):
-        raise ParameterError(
-            f"a mapping from column names to roles is needed, not {type(roles).__name__}",
-            parameter="roles",
-            remedy="for example roles={'name': 'identifier', 'diagnosis': 'quasi-identifier', 'ward': 'keep'}",
-        )
     for name, role in roles.items():
         if role not in ROLES:
             raise ParameterError(f"role {role!r} is unknown; give {', '.join(ROLES)}", column=name)
@@ -394,35 +446,37 @@ def _write_files(
 
 
 def read_sets(
-    source: Any, column: str | None = None, label: Any = None, progress: Progress = None
-) -> tuple[Itemsets, Any, list[str]]:
-    """Read set-valued records, their labels if there are such, and the names of columns that are left out.
+    source: Any, column: str | None = None, label: Any = None, person: Any = None, progress: Progress = None
+) -> tuple[Itemsets, Any, Any, list[str]]:
+    """Read set-valued records, their labels and persons if there are such, and the names of columns that are left out.
 
-    Records are in a FIMI file, with labels in a file of their own, one a line; in a column of lists of a Parquet file
-    or a frame, with labels in another column; or an ``Itemsets`` with a list of labels.
+    Records are in a FIMI file, with labels and persons in files of their own, one a line; in a column of lists of a
+    Parquet file or a frame, with labels and persons in other columns; or an ``Itemsets`` with lists of them.
     """
     if isinstance(source, Itemsets) or (isinstance(source, str | os.PathLike) and files.suffix(source) in files.FIMI):
         if column is not None:
             raise ParameterError("there are no columns to choose from; leave it out", parameter="column", value=column)
         if isinstance(source, Itemsets):
-            return source, label, []
+            return source, label, person, []
         sets = Itemsets.from_fimi(source, progress=progress)
         if not sets.n:
             raise DataError(f"{os.fspath(source)} has no record")
-        remedy = "labels are in UTF-8, one a line"
-        return sets, None if label is None else read_text(label, remedy=remedy).splitlines(), []
+        remedy = "labels and persons are in UTF-8, one a line"
+        labels, persons = (None if at is None else read_text(at, remedy=remedy).splitlines() for at in (label, person))
+        return sets, labels, persons, []
     if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() not in files.PARQUET:
         raise ParameterError(
             f"{os.fspath(source)}: item sets are in a file that ends in {', '.join(files.FIMI)} (also .gz) or .parquet"
         )
     with files.open_table(source) as table:
         column = _list_column(table) if column is None else column
-        wanted = list(dict.fromkeys([column, *([] if label is None else [label])]))
+        wanted = list(dict.fromkeys([column, *(name for name in (label, person) if name is not None)]))
         found = files.read_columns(table, wanted, progress=progress)
         if not found.num_rows:
             raise DataError(f"{table.where} has no record")
-        left_out = [name for name in table.names if name not in wanted]
-    return Itemsets.from_column(found[column]), None if label is None else found[label], left_out
+        left_out = [name for name in table.names if name not in wanted or name == person]
+    labels, persons = (None if name is None else found[name] for name in (label, person))
+    return Itemsets.from_column(found[column]), labels, persons, left_out
 
 
 def _list_column(table: files.Reader) -> str:

@@ -35,6 +35,13 @@ class Tile(NamedTuple):
     note: str = ""
 
 
+class Remark(NamedTuple):
+    """What has to be said right beside the figures in large type."""
+
+    title: str
+    text: str
+
+
 class Cell(NamedTuple):
     """A cell of a table: what is shown, and the number by which it is sorted."""
 
@@ -104,5 +111,6 @@ class Page(NamedTuple):
     subtitle: str
     verdict: Verdict
     tiles: Sequence[Tile]
+    remark: Remark | None
     sections: Sequence[Section]
     sources: Sequence[str]

@@ -119,32 +119,33 @@ def moved(share: float) -> str:
     return "95\u00a0% or more" if share >= 0.95 else percent(share)
 
 
-def attacks(table: pd.DataFrame) -> go.Figure:
-    """Draw the share of records that an adversary re-identifies, by what they know, beside the bound."""
-    # All columns known, and each alone; the table has the rest.
-    table = table[table["columns"].isin([1, table["columns"].max()])]
+def attacks(table: pd.DataFrame, unit: str) -> go.Figure:
+    """Draw the share of people whom an adversary re-identifies, by what is known, beside the bound."""
+    table = table.head(MOST)
     shown = table.iloc[::-1]
     bounds = [bound for bound in table["bound"] if not pd.isna(bound)]
     sampled = bool((table["high"] > table["low"]).any())
     figure = chart.new(
-        "Records re-identified",
-        "share of records put to the right row" + (", with 95 % interval" if sampled else ""),
-        alt="Bars: share of records re-identified by what is known: "
-        + "; ".join(f"{row.known}: {percent(row.share)}" for row in rows_of(table))
+        f"{unit.capitalize()} re-identified",
+        "by the attack that finds most, for what is known" + (", with 95 % interval" if sampled else ""),
+        alt=f"Bars: share of {unit} re-identified by what is known: "
+        + "; ".join(f"{row.knowledge}: {percent(row.share)}" for row in rows_of(table))
         + (f". The bound is {percent(bounds[0])}." if bounds else "."),
-        x="share of records re-identified",
+        x=f"share of {unit} re-identified",
         height=max(320, 170 + 38 * len(table)),
     )
-    around = "<br>interval %{customdata[1]} to %{customdata[2]}" if sampled else ""
+    around = "<br>interval %{customdata[2]} to %{customdata[3]}" if sampled else ""
     top = max([*table["high"], *bounds, 1e-6])
     _add_rows(
         figure,
-        shown["known"],
+        shown["knowledge"],
         shown["share"],
         top=top,
         error_x=_error_bars(shown, "share", chart.INK),
-        customdata=[[chart.plain(row.known, 80), percent(row.low), percent(row.high)] for row in rows_of(shown)],
-        hovertemplate="%{customdata[0]}: %{x:.2%}" + around + "<extra></extra>",
+        customdata=[
+            [chart.plain(row.knowledge, 80), row.attack, percent(row.low), percent(row.high)] for row in rows_of(shown)
+        ],
+        hovertemplate="%{customdata[0]}: %{x:.2%}<br>%{customdata[1]}" + around + "<extra></extra>",
     )
     if bounds:
         chart.mark_bound(figure, bounds[0], f"bound {percent(bounds[0])}", right=bounds[0] > 0.7 * top)

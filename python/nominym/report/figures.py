@@ -2,8 +2,7 @@
 
 >>> import nominym as nym
 >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
->>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
->>> res = nym.rank_swap(frame, masked, k=5, seed=1)
+>>> res = nym.rank_swap(frame, taxonomies, k=5)
 >>> figure = nym.report.figures.distance_histogram(res, "diagnosis")
 >>> figure.layout.title.text
 'diagnosis: how far values moved'
@@ -77,9 +76,10 @@ def effective_k(result: Result | FilePair) -> go.Figure:
 
 
 def linkage(result: Result | FilePair, *, k: int | None = None, progress: Progress = None) -> go.Figure:
-    """Draw the share of records re-identified by an adversary who knows all masked columns, or some of them."""
+    """Draw the share re-identified by the best attack, for masked columns known and for kept ones known as well."""
     table = MaskedTable.of(result)
-    return draw.attacks(measured.attacks(table.comparison, table.params.get("k") if k is None else k, progress))
+    found = measured.attacks(table, table.params.get("k") if k is None else k, progress)
+    return draw.attacks(measured.best_attacks(found), measured.unit(found))
 
 
 def risk_utility(sweep_table: pd.DataFrame) -> go.Figure:

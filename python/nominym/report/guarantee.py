@@ -1,15 +1,17 @@
-"""What was done to a table, what that guarantees and what it does not, in words. Both editions say it alike."""
+"""What was done to a table, and where its guarantee stands on a page. Both editions say it alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from nominym.guarantee import Guarantee
 from nominym.method import Method
 from nominym.noise import Noise
-from nominym.report.content import Picture, Section, Verdict
+from nominym.release import Verification
+from nominym.report.content import Cell, Grid, Picture, Remark, Section, Verdict
 from nominym.report.subject import MaskedTable
-from nominym.report.words import SOURCES, listed, number, one_in
+from nominym.report.words import SOURCES, listed
 from nominym.swap import DataSwap, RankSwap
 
 
@@ -65,57 +67,26 @@ def subtitle(table: MaskedTable) -> str:
     return f"{listed(table.masked)} masked: {described(table.method).name}{how_much}"
 
 
-SEEDED = Verdict(
-    "open",
-    "No guarantee: made with a seed",
-    ["The draw was made with a seed, for a study: whoever has or guesses the seed and has the data can repeat it. Mask "
-     "without a seed for a release."],
-)  # fmt: skip
-"""A seed takes any guarantee away."""
+def statement(said: Guarantee, *notes: str) -> Verdict:
+    """Put what is guaranteed, or that nothing is, on a page; ``notes`` say first that hardly anything changes."""
+    if notes:
+        first = [f"{note[:1].upper()}{note[1:]}." for note in notes]
+        return Verdict("open", f"Hardly anything changes. {said.headline}", [*first, said.claim], said.terms)
+    return Verdict("holds" if said else "open", said.headline, [said.claim], said.terms)
 
 
-def statement(table: MaskedTable) -> Verdict:
-    """State what the method guarantees, whatever was drawn."""
-    method = table.method
-    epsilon = method.epsilon if isinstance(method, Noise) else None
-    if table.seeded and (table.bound, epsilon) != (None, None):
-        return SEEDED
-    if epsilon is not None:
-        sentence = (
-            f"Each masked value by itself has local differential privacy with ε = {epsilon:g}; a record with "
-            f"{len(table.masked)} masked values spends {number(epsilon * len(table.masked))} in all. That is about "
-            "values, not about finding a row."
-        )
-        terms = [
-            ("Adversary", "Knows everything but the value in question and what was drawn for it."),
-            ("Unit", "One value of one record; the ε of all values of a person add up."),
-        ]
-        return Verdict("holds", f"Each value has local differential privacy, ε = {epsilon:g}", [sentence], terms)
-    if table.bound is None:
-        why = "how it was made is not recorded" if method is None else f"{described(method).name} gives none"
-        risk = "The risk of this very release can only be measured, by attacks; a stronger attack may find more."
-        return Verdict("open", "No guarantee", [f"No re-identification probability is guaranteed: {why}. {risk}"])
-    names = listed(table.masked)
-    kept = f": kept columns ({listed(table.kept)}) are neither known of a person nor predictable from the masked ones"
-    apart = f"tells the rows of a group apart{kept if table.kept else ''}."
-    terms = [
-        ("Adversary", f"Knows the original {names} of all records, who is in which group, the algorithm and its "
-         "options. Does not know what was drawn."),
-        ("Unit", "One record. Where a person has several, each is protected by itself, and what links them links their "
-         "rows too."),
-        ("Premise", f"Nothing else {apart}"),
-    ]  # fmt: skip
-    return of_groups(table.bound, f"the true {names} of everybody", terms, f" Premise: nothing else {apart}")
-
-
-def of_groups(bound: float, known: str, terms: Sequence[tuple[str, str]], premise: str = "") -> Verdict:
-    """State what follows from values that change places within groups."""
-    sentence = (
-        f"Guaranteed by construction: an adversary who knows {known}, the groups and the algorithm, but not the draw, "
-        "finds every row of a person's group equally likely to be theirs. The probability of each is 1 divided by the "
-        f"size of the group, at most {one_in(bound)}.{premise}"
-    )
-    return Verdict("holds", f"Re-identification probability of a row: at most {one_in(bound)}", [sentence], terms)
+def verified(said: Verdict, checked: Verification | None) -> Verdict:
+    """Add whether the files of a release bear out what their manifest guarantees."""
+    if checked is None:
+        return said
+    if checked.broken:
+        found = [f"{why[:1].upper()}{why[1:]}." for why in checked.broken]
+        return Verdict("broken", "Broken: the files contradict the manifest", [*found, *said.paragraphs], said.terms)
+    if checked.doubts:
+        headline = f"Not verified: {said.headline}"
+        why = f"The guarantee is stated by the manifest. It is not verified: {'; '.join(checked.doubts)}."
+        return said._replace(state="open", headline=headline, paragraphs=[*said.paragraphs, why])
+    return said._replace(paragraphs=[*said.paragraphs, f"Verified by the files: {'; '.join(checked.checks)}."])
 
 
 def section(said: Verdict, *more: Picture) -> list[Section]:
@@ -124,38 +95,45 @@ def section(said: Verdict, *more: Picture) -> list[Section]:
     return [Section("Guarantee", lead, more, said.terms)] if said.terms else []
 
 
-def not_covered(
-    table: MaskedTable, summary: Mapping[str, Any], count: Callable[[Any], str], alone: str = ""
-) -> Section:
-    """List what is not covered. ``count`` writes numbers of groups; ``alone`` says more about kept columns."""
-    found = list(summary.get("notes", []))
-    if table.kept:
-        more = " with a higher probability than the one guaranteed" if table.bound is not None else ""
-        found.append(
-            f"Kept as they were: {listed(table.kept, 12)}. An adversary who knows these of a person, or can predict "
-            f"them from the masked columns, may re-identify the person{more}.{alone}"
-        )
-    groups = summary.get("groups", {})
-    for name, figures in (*groups.get("read_off", {}).items(), *groups.get("constant", {}).items()):
-        if figures["groups"]:
-            found.append(
-                f"In {count(figures['groups'])} groups all records have the same {name}: whoever is known to belong to "
-                "one of them has it, whichever row is theirs."
-            )
-    if table.params.get("draw") == "joint":
-        found.append(
-            "Masked values of a row were moved together (draw='joint'): an adversary who recognises one can read the "
-            "others."
-        )
+def not_covered(said: Guarantee, notes: Sequence[str], *blocks: Grid) -> Section:
+    """List what is not covered, and what a reader should not miss."""
+    return Section("What is not covered", blocks=blocks, notes=[*said.not_covered, *notes])
+
+
+def notes_of(table: MaskedTable, summary: Mapping[str, Any]) -> list[str]:
+    """Return what a reader should not miss, apart from what comes before anything else."""
+    found = list(summary.get("notes", []))[len(table.first) :]
     gaps = [name for name, figures in summary.get("attributes", {}).items() if figures.get("missing")]
-    if gaps and table.bound is None and not isinstance(table.method, DataSwap):
+    if gaps and "groups" not in summary and not isinstance(table.method, DataSwap):
         found.append(f"Missing values of {listed(gaps)} stay where they were, and are not protected.")
-    found += [
-        "Differencing and repeats: two releases of one table, or of tables that differ in a few records, give away "
-        "more than either. Publish one release of a table.",
-        "Seeds: a release that was made with a seed guarantees nothing; keep no seed, and publish none.",
-    ]
-    return Section("What is not covered", notes=found)
+    return found
+
+
+def one_value(summary: Mapping[str, Any], count: Callable[[Any], str]) -> list[Grid]:
+    """Tabulate how many groups have one value only; ``count`` writes numbers."""
+    groups = summary.get("groups", {})
+    rows = []
+    for role, name in (("masked", "read_off"), ("kept", "constant")):
+        for column, figures in groups.get(name, {}).items():
+            counted = (figures["groups"], figures["records"])
+            rows.append([str(column), role, *(Cell(count(each) if each else "none", each) for each in counted)])
+    caption = "Groups with one value only: whoever is known to belong to one of them has it, whichever row is theirs"
+    header = ["attribute", "masked or kept", "groups with one value", "records in them"]
+    return [Grid.of(caption, header, rows)] if rows else []
+
+
+def other_tools(table: MaskedTable) -> Remark | None:
+    """Explain, beside the sizes of groups, why tools that count equal rows read another k."""
+    if "groups" not in table.summary:
+        return None
+    return Remark(
+        "Other tools may read k = 1 here",
+        f"A tool that counts equal rows, such as pycanon, may find a combination of {listed(table.masked)} that occurs "
+        "only once, and read k = 1 from this release. That is no contradiction. Such tools measure k-anonymity, where "
+        "the masked values of a row are those of its owner, made so coarse that k rows look alike. Here values stay as "
+        "fine as they were and change places inside groups: the values of a row come from any records of its group, so "
+        "a row that is the only one of its kind does not show whose it is.",
+    )
 
 
 def definitions(*names: str) -> Section:
@@ -171,8 +149,10 @@ def sources(method: Method | None, *more: str) -> list[str]:
 _DEFINED = {
     "Re-identification probability": "The probability, for the adversary, that a certain row is the one of a certain "
     "person.",
-    "Records re-identified": "Expected share of records for which the row nearest to the true values is the person's "
-    "own; of t equally near rows each is guessed with probability 1/t.",
+    "Re-identified": "Share of those attacked for whom the row that the adversary takes is their own, expected over "
+    "the choice among equally good ones: of t rows each is taken with probability 1/t.",
+    "Worst-off": "People of whom an adversary sees something, such as a single equal row, that makes the guess right "
+    "with more than the probability named; or whose row the adversary believes in so strongly.",
     "Group": "Records that are alike in meaning, at least k of them, among which values were exchanged at random.",
     "Effective k": "Among how many a value, or a whole record, was really hidden.",
     "Semantic distance": "How far apart two values are in a taxonomy: from 0 (the same) to 1 (unrelated), by Wu and "

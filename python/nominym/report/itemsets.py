@@ -9,14 +9,14 @@ import pandas as pd
 
 from nominym import risk
 from nominym.control import Progress
-from nominym.itemsets import query_error
+from nominym.itemsets import Release, query_error
 from nominym.itemsets.metrics import over_both
 from nominym.report import draw, guarantee, measured
 from nominym.report.content import Cell, Grid, Page, Picture, Section, Tile, Verdict, share
-from nominym.report.guarantee import SEEDED, definitions, of_groups
+from nominym.report.guarantee import definitions, not_covered, statement, verified
 from nominym.report.owner import other_choices
 from nominym.report.subject import ItemsetRelease, options
-from nominym.report.words import SOURCES, about, number, one_in, percent
+from nominym.report.words import SOURCES, about, number, percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,9 +35,9 @@ _LONGEST = 200
 def public_page(subject: ItemsetRelease, title: str | None) -> Page:
     """Put together the edition for publication, from the public side of a release."""
     rel, summary = subject.release, subject.release.summary
-    said = _statement(subject)
+    said = statement(rel.guarantee)
     tiles = [Tile(number(len(rel)), "Records"), Tile(number(rel.base.n_items), "Items")]
-    if said.state == "holds":
+    if rel.guarantee:
         tiles.append(Tile(number(subject.least), "Rows that a record could be", "at least"))
     change = []
     if "expected_error" in summary:
@@ -52,12 +52,12 @@ def public_page(subject: ItemsetRelease, title: str | None) -> Page:
         tiles.append(Tile(error.text, "Items expected to be flipped", "of those of a record"))
     if "groups" in summary:
         tiles.append(Tile(about(summary["groups"]["count"]), "Groups", f"of {summary['groups']['smallest']} or more"))
-    sections = [_what_was_done(subject), *guarantee.section(said), *change, _not_covered(subject)]
+    sections = [_what_was_done(subject), *guarantee.section(said), *change]
     return Page(
         edition="publication",
         verdict=said,
         tiles=tiles,
-        sections=[*sections, definitions("Base", "Distance", "Threshold", "Expected")],
+        sections=[*sections, _missed(rel), definitions("Base", "Distance", "Threshold", "Expected")],
         **_head(subject, title, "itemsets"),
     )
 
@@ -70,7 +70,7 @@ def owners_page(
     least = subject.least if k is None else k
     found = risk.worlds(rel, sets, k=least, progress=progress)
     errors = _errors(sets, rel.base, progress)
-    said = _statement(subject)
+    said = statement(rel.guarantee)
     sections = [
         _what_was_done(subject),
         *guarantee.section(said),
@@ -78,12 +78,12 @@ def owners_page(
         _utility(rel, sets, errors),
         _items(sets, rel.base, least),
         *other_choices(swept),
-        _not_covered(subject),
+        _missed(rel),
         definitions("Base", "Distance", "Threshold", "Error rate", "Error of counts"),
     ]
     return Page(
         edition="owner",
-        verdict=_verdict(said, found, least),
+        verdict=_verdict(verified(said, subject.verify(progress)), found, least),
         tiles=_tiles(rel, found, least, errors),
         sections=sections,
         **_head(subject, title, "itemsets", *(() if swept is None else ("map",))),
@@ -97,49 +97,19 @@ def _head(subject: ItemsetRelease, title: str | None, *sources: str) -> dict[str
         "seeded": subject.seeded,
         "title": title or f"Release of {len(rel):,} item sets",
         "subtitle": f"{size}, each with {subject.least:,} possible rows at least",
+        "remark": None,
         "sources": [SOURCES[name] for name in sources],
     }
+
+
+def _missed(rel: Release) -> Section:
+    return not_covered(rel.guarantee, rel.summary.get("notes", []))
 
 
 def _what_was_done(subject: ItemsetRelease) -> Section:
     structure = subject.release.params.get("structure", "")
     done = _DONE.get(structure, "Records are published as the votes of like records.")
     return Section("What was done", done, (), options(subject.release))
-
-
-def _statement(subject: ItemsetRelease) -> Verdict:
-    """State what recoding guarantees, whatever was drawn."""
-    method, least = subject.release.method, subject.least
-    if method is None:
-        return Verdict("open", "No guarantee", ["How the release was made is not recorded."])
-    if subject.seeded:
-        return SEEDED
-    bound = one_in(1 / least)
-    label = ": the published label is not known of a person" if subject.release.labels is not None else ""
-    terms = [
-        ("Adversary", "Knows all items of everybody, who may be whom, and the algorithm. Does not know what was drawn, "
-         "nor the row of anybody."),
-        ("Unit", "One record. Where a person has several, each is protected by itself."),
-        ("Premise", f"Nothing else tells the rows apart{label}."),
-    ]  # fmt: skip
-    shown = f"Every record could be the rows of {least:,} records with different labels."
-    believed = (
-        "This is about the labels that are shown, not about what an adversary believes: one who knows how records were "
-        "matched may find some labels likelier than others."
-    )
-    if method.structure == "ring" and method.l is not None:
-        sentence = f"{shown} The labels published there need not all differ. {believed}"
-        return Verdict("open", "As published, no guarantee of labels", [sentence])
-    if method.l is not None:
-        return Verdict("holds", f"At least {least:,} sensitive labels in every group", [f"{shown} {believed}"], terms)
-    if method.structure == "ring":
-        sentence = (
-            f"The probability that a certain row is a certain record's is at most {bound} for an adversary who knows "
-            "the row of nobody. All draws from a ring are bound together: members who know their own rows learn more "
-            "about others, at k = 2 everything. Recode in groups for a guarantee that holds then too."
-        )
-        return Verdict("open", f"As published: at most {bound}, unless a row is known", [sentence])
-    return of_groups(1 / least, "all items of everybody", terms)
 
 
 def _verdict(said: Verdict, found: Any, least: int) -> Verdict:
@@ -149,15 +119,16 @@ def _verdict(said: Verdict, found: Any, least: int) -> Verdict:
         f"could be {found.quantiles['median']:,} or more."
     )
     if found.holds is False:
-        return Verdict("broken", f"Some records could be fewer than {least:,} rows", [*said.paragraphs, counted])
-    headline = f"{said.headline}; each record could be {found.smallest:,} rows or more"
-    return Verdict(said.state, headline, [*said.paragraphs, counted])
+        headline = f"Broken: some records could be fewer than {least:,} rows"
+        return Verdict("broken", headline, [counted, *said.paragraphs])
+    more = "" if said.state == "broken" else f"; each record could be {found.smallest:,} rows or more"
+    return said._replace(headline=f"{said.headline}{more}", paragraphs=[*said.paragraphs, counted])
 
 
 def _tiles(rel: Any, found: Any, least: int, errors: pd.DataFrame) -> list[Tile]:
     made = [
         Tile(number(found.smallest), "Rows that a record could be", f"fewest; wanted are {least:,}"),
-        Tile(percent(1 / least), "Bound on the probability of a row", f"1 in {least:,}"),
+        Tile(percent(1 / least), "Bound to compare with", f"1 in {least:,}"),
         Tile(number(found.quantiles["median"]), "Median of rows", "that a record could be"),
     ]
     if rel.secret is not None:
@@ -247,16 +218,3 @@ def _items(sets: Any, base: Any, least: int) -> Section:
             Grid.of("All of them", header, rows, searched=True),
         ]
     return Section("Most changed items", lead, blocks)
-
-
-def _not_covered(subject: ItemsetRelease) -> Section:
-    notes = [
-        *subject.release.summary.get("notes", []),
-        "What all records have that a row may be, the row says: whoever belongs there has it.",
-        "Differencing and repeats: two releases of the same records, or of records that differ in a few, give away "
-        "more than either. Publish one release.",
-        "Seeds: a release that was made with a seed guarantees nothing; keep no seed, and publish none.",
-    ]
-    if subject.release.labels is not None:
-        notes.insert(0, "Labels are published: an adversary who knows that of a person can look for it in the rows.")
-    return Section("What is not covered", notes=notes)

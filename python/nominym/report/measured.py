@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import pandas as pd
 
 from nominym import distortion, risk, stats
 from nominym.error import DataError
+from nominym.report.subject import MaskedTable
 from nominym.report.words import listed
 from nominym.table import Change, Comparison
 
@@ -25,6 +26,8 @@ STEP = 0.05
 """Figures of single categories are rounded to this share, and the lowest and the highest are not told apart."""
 
 UNCHANGED = "unchanged"
+
+_WORST_OFF = ("above_2k", "above_half")
 
 # A column with more categories tells records apart rather than kinds of records.
 _MOST_CATEGORIES = 5_000
@@ -131,16 +134,46 @@ def _has_categories(comparison: Comparison, name: Any) -> bool:
     return all(side.kind not in ("number", "nested") and len(side.categories) <= _MOST_CATEGORIES for side in sides)
 
 
-def attacks(comparison: Comparison, k: int | None, progress: Progress = None) -> pd.DataFrame:
-    """Run the attacks of adversaries who know all masked attributes, or some of them."""
-    found = risk.links(comparison, k=k, progress=progress)
-    found = found.iloc[sorted(range(len(found)), key=lambda i: -len(found["known"][i]))].reset_index(drop=True)
-    # Where all records were attacked there is nothing to estimate.
-    bounds = [range_ or (share, share) for range_, share in zip(found["interval"], found["share"], strict=True)]
-    low, high = zip(*bounds, strict=True)
-    known = [listed(names) for names in found["known"]]
-    columns = found["known"].map(len)
-    return found.assign(known=known, columns=columns, low=low, high=high, bound=found["bound"].astype(float))
+def attacks(table: MaskedTable, k: int | None, progress: Progress = None) -> risk.Linkage:
+    """Run all attacks: with the masked columns known, with each kept column as well, and with all of them."""
+    return risk.link(table.comparison, k=k, groups=table.groups, person=table.person, progress=progress)
+
+
+def unit(found: risk.Linkage) -> str:
+    """Say what the shares of attacks are shares of."""
+    return "records" if found.persons is None else "persons"
+
+
+def best_attacks(found: risk.Linkage) -> pd.DataFrame:
+    """Return, for all that an adversary may know, the attack that finds most, with ``knowledge`` in words.
+
+    The worst-off are those of all attacks.
+    """
+    table = found.attacks
+    masked = max(table["known"], key=len)
+    kept = max(table["also_known"], key=len)
+    rows: dict[str, dict[str, Any]] = {}
+    for row in rows_by_name(table):
+        said = _knowledge(row, masked, kept)
+        other = rows.get(said, row)
+        worst = {name: max(other[name], row[name]) for name in _WORST_OFF if row[name] is not None}
+        rows[said] = {**(row if row["share"] > other["share"] else other), **worst, "knowledge": said}
+    return pd.DataFrame(list(rows.values()))
+
+
+def _knowledge(row: Mapping[str, Any], masked: Sequence[Any], kept: Sequence[Any]) -> str:
+    if row["attack"] == "informed adversary":
+        return "… and kept ones predicted"
+    if row["also_known"]:
+        return f"… and {also_known(row['also_known'], kept)}"
+    return "all masked columns" if len(row["known"]) == len(masked) else f"{listed(row['known'])} alone"
+
+
+def also_known(names: Sequence[Any], kept: Sequence[Any]) -> str:
+    """Say what an adversary knows beside masked columns."""
+    if not names:
+        return "nothing else"
+    return "all kept columns" if len(names) == len(kept) > 1 else listed(names)
 
 
 def group_sizes(summary: Mapping[str, Any], k: int) -> pd.DataFrame:
@@ -180,6 +213,11 @@ def doubling(counts: Any, least: int) -> pd.DataFrame:
 def rows_of(table: pd.DataFrame) -> Iterator[Any]:
     """Return the rows of a table, with the columns as attributes."""
     return iter(table.itertuples(index=False))
+
+
+def rows_by_name(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a table, with the columns as keys."""
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def _require_pairs(change: Change) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,18 @@ from nominym import distortion, risk
 from nominym.control import Progress
 from nominym.report import draw, guarantee, measured
 from nominym.report.content import Cell, Grid, Page, Picture, Section, Tile, Verdict, share
-from nominym.report.guarantee import definitions, described, not_covered, sources, statement, subtitle
+from nominym.report.guarantee import (
+    definitions,
+    described,
+    not_covered,
+    notes_of,
+    one_value,
+    other_tools,
+    sources,
+    statement,
+    subtitle,
+    verified,
+)
 from nominym.report.subject import MaskedTable, options
 from nominym.report.words import interval, listed, number, one_in, percent
 from nominym.table import Change, Comparison
@@ -20,26 +31,29 @@ from nominym.table import Change, Comparison
 # Rows of the table of categories, for each attribute.
 _LONGEST = 200
 
+# So many attacks that exceed the bound are told in words; the table has them all.
+_REASONS = 3
+
 
 def page(table: MaskedTable, title: str | None, k: int | None, swept: pd.DataFrame | None, progress: Progress) -> Page:
     """Run the attacks, measure what was lost, and put the page together."""
-    comparison, realised = table.comparison, table.realised
+    comparison, realised, stated = table.comparison, table.realised, table.guarantee
     k = table.params.get("k") if k is None else k
-    attacks = measured.attacks(comparison, k, progress)
+    found = measured.attacks(table, k, progress)
     correlations = realised.get("correlations")
     if not isinstance(correlations, pd.DataFrame):
         correlations = measured.correlations(comparison, progress)
-    said = statement(table)
+    said = statement(stated, *table.first)
     sections = [
         _what_was_done(table, comparison),
         *guarantee.section(said),
-        _risk(table, comparison, attacks, k),
+        _risk(table, comparison, found, k),
         _utility(comparison, correlations, progress),
         _changed(comparison, k),
         *other_choices(swept),
-        not_covered(table, realised, number, _alone(comparison)),
+        not_covered(stated, notes_of(table, realised), *one_value(realised, number)),
         definitions(
-            "Records re-identified", "Effective k", "Semantic distance", "Distance moved (RMSE)",
+            "Re-identified", "Worst-off", "Effective k", "Semantic distance", "Distance moved (RMSE)",
             "Distance correlation", "Total variation", "Mean and variance", "Cramér's V",
         ),
     ]  # fmt: skip
@@ -49,47 +63,60 @@ def page(table: MaskedTable, title: str | None, k: int | None, swept: pd.DataFra
         seeded=table.seeded,
         title=title or f"Release of {len(comparison):,} records",
         subtitle=subtitle(table),
-        verdict=_verdict(table, said, attacks, k),
-        tiles=_tiles(realised, comparison, attacks, correlations),
+        verdict=_verdict(verified(said, table.verify(progress)), found, comparison.kept),
+        tiles=_tiles(realised, comparison, found, correlations),
+        remark=other_tools(table),
         sections=sections,
         sources=sources(table.method, *more),
     )
 
 
-def _verdict(table: MaskedTable, said: Verdict, attacks: pd.DataFrame, k: int | None) -> Verdict:
-    """Compare the attacks with the bound that is guaranteed, or with the one that was asked for."""
-    worst = attacks.iloc[int(attacks["share"].argmax())]
-    sampled = worst["attacked"] < worst["records"]
-    who = f"{worst['attacked']:,} of the" if sampled else "All"
-    around = f" (95 % interval {interval(worst['low'], worst['high'])})" if sampled else ""
-    found = (
-        f"The attacks run re-identified at most {percent(worst['share'])} of the records{around}: an adversary who "
-        f"knows the true {worst['known']} of a person takes the row that fits best. {who} {worst['records']:,} records "
-        "were looked for. An attack that fails is no proof."
+def _verdict(said: Verdict, found: risk.Linkage, kept: Sequence[Any]) -> Verdict:
+    """Add what the attacks found to what is guaranteed; an attack that failed proves nothing."""
+    worst, unit = found.worst, measured.unit(found)
+    around = f" (95 % interval {interval(worst['low'], worst['high'])})" if worst["high"] > worst["low"] else ""
+    most = (
+        f"The attacks that were run found at most {percent(worst['share'])} of the {unit}{around}: {worst['attack']}, "
+        f"by {listed([*worst['known'], *worst['also_known']])}. A better attack may find more."
     )
-    state, headline = said.state, f"{said.headline}; the attacks re-identified {percent(worst['share'])}"
-    if k is not None:
-        guaranteed = table.bound == 1 / k and not table.seeded
-        if not attacks["holds"].all():
-            state, headline = "broken", f"The {'guarantee' if guaranteed else 'bound'} of {one_in(1 / k)} does not hold"
-        elif guaranteed:
-            state, headline = "holds", f"The attacks stayed within the guarantee of {one_in(1 / k)}"
-        else:
-            short = "Made with a seed" if table.seeded else "No guarantee of this bound"
-            state, headline = "open", f"{short}; the attacks stayed within {one_in(1 / k)}"
-    return Verdict(state, headline, [*said.paragraphs, found])
+    if said.state == "broken":
+        return said._replace(paragraphs=[*said.paragraphs, most])
+    exceeding = [row for row in measured.rows_by_name(found.attacks) if row["holds"] is False]
+    if found.bound is not None and found.holds_masked is False:
+        headline = f"Broken: more than {one_in(found.bound)} by masked columns alone"
+        reasons = [f"{str(row['attack']).capitalize()}: {row['why']}." for row in exceeding if not row["also_known"]]
+        paragraphs = [*reasons[:_REASONS], most, *said.paragraphs]
+        return said._replace(state="broken", headline=headline, paragraphs=paragraphs)
+    if exceeding:
+        # What is guaranteed says nothing about adversaries who know or predict kept columns.
+        headline = f"{said.headline}; with kept columns, attacks found {percent(worst['share'])}"
+        known = list(dict.fromkeys(_also_known(row, kept) for row in exceeding))
+        exceeded = (
+            f"The bound is exceeded by adversaries who, beside the masked columns, know {listed(known, word='or')}."
+        )
+        return said._replace(state="open", headline=headline, paragraphs=[*said.paragraphs, exceeded, most])
+    headline = f"{said.headline}; attacks found at most {percent(worst['share'])}"
+    return said._replace(headline=headline, paragraphs=[*said.paragraphs, most])
+
+
+def _also_known(row: Mapping[str, Any], kept: Sequence[Any]) -> str:
+    # Somebody who only predicts kept columns knows how they go with masked ones.
+    return measured.also_known(row["also_known"], kept) if row["also_known"] else "statistics of kept columns"
 
 
 def _tiles(
-    realised: Mapping[str, Any], comparison: Comparison, attacks: pd.DataFrame, correlations: pd.DataFrame | None
+    realised: Mapping[str, Any], comparison: Comparison, found: risk.Linkage, correlations: pd.DataFrame | None
 ) -> list[Tile]:
-    worst = attacks.iloc[int(attacks["share"].argmax())]
-    sampled = worst["attacked"] < worst["records"]
-    note = interval(worst["low"], worst["high"]) if sampled else f"of all {worst['records']:,}"
-    made = [Tile(percent(worst["share"]), "Records re-identified", f"{note}, by the attacks run")]
-    if not math.isnan(worst["bound"]):
-        exceeded = "not exceeded" if attacks["holds"].all() else "exceeded"
-        made.append(Tile(percent(worst["bound"]), "Bound to compare with", exceeded))
+    unit, alone = measured.unit(found), found.share_masked
+    by_masked = math.nan if alone is None else alone
+    made = [Tile(percent(by_masked), f"{unit.capitalize()} re-identified", "at most, by masked columns")]
+    if comparison.kept:
+        made.append(Tile(percent(found.share), "With kept columns", f"of the {unit} re-identified, at most"))
+    if found.bound is not None:
+        exceeded = "exceeded" if found.holds_masked is False else "exceeded with kept columns"
+        made.append(Tile(percent(found.bound), "Bound to compare with", "not exceeded" if found.holds else exceeded))
+        worse = max(found.attacks["above_half"])
+        made.append(Tile(percent(worse), "Worst-off", "found, or believed found, with more than 1/2"))
     swaps = measured.candidates(realised)
     if "groups" in realised:
         groups = realised["groups"]
@@ -133,16 +160,9 @@ def _distances(table: MaskedTable, change: Change) -> str:
     return f"by {change.before.meaning.noun}"
 
 
-def _risk(table: MaskedTable, comparison: Comparison, attacks: pd.DataFrame, k: int | None) -> Section:
-    verdicts = {True: Cell("not exceeded", state="holds"), False: Cell("exceeded", state="broken")}
-    rows = []
-    for row in measured.rows_of(attacks):
-        around = interval(row.low, row.high) if row.attacked < row.records else "all attacked"
-        verdict = verdicts.get(row.holds, "–")
-        rows.append([row.known, share(row.share), around, share(row.bound), row.attacked, verdict])
-    header = ["the adversary knows", "re-identified", "95 % interval", "bound", "attacked", "verdict"]
-    grid = Grid.of("Attacks that were run", header, rows)
-    blocks: list[Grid | Picture] = [Picture(draw.attacks(attacks), grid)]
+def _risk(table: MaskedTable, comparison: Comparison, found: risk.Linkage, k: int | None) -> Section:
+    unit, best = measured.unit(found), measured.best_attacks(found)
+    blocks: list[Grid | Picture] = [Picture(draw.attacks(best, unit), _attacks(found, comparison))]
     swaps = measured.candidates(table.realised)
     if "groups" in table.realised:
         sizes = measured.group_sizes(table.realised, table.params["k"])
@@ -150,10 +170,52 @@ def _risk(table: MaskedTable, comparison: Comparison, attacks: pd.DataFrame, k: 
     elif swaps is not None:
         blocks.append(Picture(draw.candidates(swaps, k), Grid.of_frame("Effective k", swaps)))
     lead = (
-        "An adversary who knows true values of a person looks for the row that fits best; among rows that fit equally "
-        "well one is guessed. Re-identified means: the guess is right. Kept columns were not used."
+        f"Adversaries who know true values of a person look for the row; the figures are shares of the {unit} for whom "
+        "the guess is right. An attack that finds little is no proof: a better one may find more."
     )
-    return Section("Risk", lead, [*blocks, grid, _uniqueness(comparison)])
+    return Section("Risk", lead, [*blocks, _what_if(found, comparison), _worst_off(best), _uniqueness(comparison)])
+
+
+def _what_if(found: risk.Linkage, comparison: Comparison) -> Grid:
+    """Tabulate what attacks find if kept columns are known beside all masked ones."""
+    masked = max(len(known) for known in found.attacks["known"])
+    run = found.attacks[found.attacks["known"].map(len) == masked]
+    names = list(dict.fromkeys(run["attack"]))
+    rows: dict[str, dict[str, Cell]] = {}
+    for row in measured.rows_by_name(run):
+        around = f" ({interval(row['low'], row['high'])})" if row["high"] > row["low"] else ""
+        state = "broken" if row["holds"] is False else ""
+        cell = Cell(f"{percent(row['share'])}{around}", row["share"], state)
+        rows.setdefault(measured.also_known(row["also_known"], comparison.kept), {})[row["attack"]] = cell
+    missing = Cell("–", math.nan)
+    cells = [[Cell(also), *(given.get(name, missing) for name in names)] for also, given in rows.items()]
+    bound = "" if found.bound is None else f"; marked: some are found with more than {one_in(found.bound)}"
+    return Grid(f"What if they also know …{bound}", ["beside the masked columns", *names], cells)
+
+
+_EXCEEDED = {True: Cell("not exceeded"), False: Cell("exceeded", state="broken"), None: Cell("–")}
+
+
+def _worst_off(best: pd.DataFrame) -> Grid:
+    """List the attacks that find most, and how many are found with more than the bound."""
+    rows = []
+    for row in measured.rows_by_name(best):
+        worse = [share(math.nan if row[name] is None else row[name]) for name in ("above_2k", "above_half")]
+        rows.append([row["knowledge"], row["attack"], share(row["share"]), *worse, _EXCEEDED[row["holds"]]])
+    header = ["known", "attack that finds most", "re-identified", "above 2/k", "above 1/2", "bound"]
+    return Grid.of("The worst-off: found, or believed found, with more than …", header, rows)
+
+
+def _attacks(found: risk.Linkage, comparison: Comparison) -> Grid:
+    """List all attacks."""
+    rows = []
+    for row in measured.rows_by_name(found.attacks):
+        around = interval(row["low"], row["high"]) if row["high"] > row["low"] else "–"
+        also = measured.also_known(row["also_known"], comparison.kept)
+        figures = [row["attacked"], share(row["share"]), around]
+        rows.append([row["attack"], listed(row["known"]), also, *figures, _EXCEEDED[row["holds"]]])
+    header = ["attack", "known", "also known", "attacked", "re-identified", "95 % interval", "bound"]
+    return Grid.of("Attacks that were run", header, rows)
 
 
 def _uniqueness(comparison: Comparison) -> Grid:
@@ -168,13 +230,6 @@ def _uniqueness(comparison: Comparison) -> Grid:
         rows.append([f"{name}: {listed(columns)}", *figures])
     header = ["attributes", "combinations before", "unique before", "combinations after", "unique after"]
     return Grid.of("Records that share all values with no other", header, rows)
-
-
-def _alone(comparison: Comparison) -> str:
-    if not comparison.kept:
-        return ""
-    unique = risk.classes(comparison.after, comparison.kept).share_unique
-    return f" {percent(unique)} of the records are the only ones with their combination of these."
 
 
 def _utility(comparison: Comparison, correlations: pd.DataFrame | None, progress: Progress) -> Section:

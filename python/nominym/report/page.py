@@ -47,8 +47,7 @@ def write(
 
     >>> import nominym as nym, pathlib, tempfile
     >>> frame, taxonomies = nym.datasets.discharges(500, seed=1)
-    >>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
-    >>> res = nym.rank_swap(frame, masked, k=5)
+    >>> res = nym.rank_swap(frame, taxonomies, k=5)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     nym.report.write(pathlib.Path(folder, "report.html"), res).name
     'report.html'

@@ -7,7 +7,17 @@ from typing import Any
 
 from nominym.report import draw, guarantee, measured
 from nominym.report.content import Cell, Grid, Page, Picture, Section, Tile, share
-from nominym.report.guarantee import definitions, described, not_covered, sources, statement, subtitle
+from nominym.report.guarantee import (
+    definitions,
+    described,
+    not_covered,
+    notes_of,
+    one_value,
+    other_tools,
+    sources,
+    statement,
+    subtitle,
+)
 from nominym.report.subject import MaskedTable, options
 from nominym.report.words import about, listed, number, percent
 
@@ -17,21 +27,24 @@ _MEASURED = "The measured risk is in the owner's edition of this report."
 
 def page(table: MaskedTable, title: str | None) -> Page:
     """Put the page together."""
-    said = statement(table)
+    stated = table.guarantee
+    said = statement(stated, *table.first)
     records = table.summary.get("records")
     sections = [_what_was_done(table), *guarantee.section(said, *_group_sizes(table))]
     terms = ["Re-identification probability", "Semantic distance"]
     if "groups" in table.summary:
-        sections += [_expected_change(table), _other_tools(table)]
+        sections.append(_expected_change(table))
         terms += ["Group", "Expected", "Distance moved (RMSE)"]
+    missed = not_covered(stated, notes_of(table, table.summary), *one_value(table.summary, about))
     return Page(
         edition="publication",
         seeded=table.seeded,
         title=title or (f"Release of {records:,} records" if records else "Release of a table"),
         subtitle=subtitle(table),
-        verdict=said if said.terms else said._replace(paragraphs=[*said.paragraphs, _MEASURED]),
+        verdict=said if stated else said._replace(paragraphs=[*said.paragraphs, _MEASURED]),
         tiles=_tiles(table),
-        sections=[*sections, not_covered(table, table.summary, about), definitions(*terms)],
+        remark=other_tools(table),
+        sections=[*sections, missed, definitions(*terms)],
         sources=sources(table.method, "wu-palmer"),
     )
 
@@ -41,8 +54,9 @@ def _tiles(table: MaskedTable) -> list[Tile]:
     made = [Tile(number(summary["records"]), "Records")] if "records" in summary else []
     if "groups" not in summary:
         made += [Tile(number(len(table.masked)), "Masked attributes"), Tile(number(len(table.kept)), "Kept attributes")]
-    if table.bound is not None and not table.seeded:
-        made.append(Tile(percent(table.bound), "Bound on re-identification", f"1 in {round(1 / table.bound):,}"))
+    bound = table.guarantee.bound
+    if bound is not None:
+        made.append(Tile(percent(bound), "Bound on re-identification", f"1 in {round(1 / bound):,}"))
     if "groups" in summary:
         groups = summary["groups"]
         made.append(Tile(about(groups["smallest"], 0), "Smallest group", f"of {about(groups['count'])} groups"))
@@ -89,16 +103,3 @@ def _expected_change(table: MaskedTable) -> Section:
         "it. The counts of every category are exactly as they were."
     )
     return Section("Expected change", lead, [Grid.of("Expected change of each masked attribute", header, rows)])
-
-
-def _other_tools(table: MaskedTable) -> Section:
-    names = listed(table.masked)
-    lead = (
-        "A tool that counts equal rows, such as pycanon, may read “k = 1” from this release: a combination of "
-        f"{names} may occur only once. That is no contradiction. Such tools measure k-anonymity, where the masked "
-        "values of a row are those of its owner, made so coarse that k rows look alike. Here values stay as fine as "
-        "they were and change places: the values of a row come from several records of its group, so a row that is the "
-        "only one of its kind does not show whose it is. Each row of the group is equally likely to be the one of a "
-        "given person."
-    )
-    return Section("Checks with other tools", lead)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from nominym.control import Progress
 from nominym.error import DataError, ParameterError
+from nominym.guarantee import SEEDED, Guarantee, none
 from nominym.itemsets import Itemsets, Release
 from nominym.method import Method, Result
+from nominym.release import FilePair, SetsPair, Verification, verify
 from nominym.report.words import option_value
 from nominym.table import Comparison, Table
 
 if TYPE_CHECKING:
-    from nominym.release import FilePair, SetsPair
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+HARDLY = 0.95
+"""From this share of values on that are expected to stay as they are, a page begins with it."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,7 @@ class MaskedTable:
     @classmethod
     def of(cls, subject: Any) -> MaskedTable:
         """Take what a method returned, or files that were compared; anything else is an error."""
-        if not isinstance(subject, Result) and not hasattr(subject, "secret_summary"):
+        if not isinstance(subject, Result | FilePair):
             raise ParameterError(
                 "a report is about what a method returned, files of a release, or a release of item sets, "
                 f"not about a {type(subject).__name__}"
@@ -55,9 +64,40 @@ class MaskedTable:
         return self.subject.secret_summary or self.summary
 
     @property
-    def bound(self) -> float | None:
-        """The re-identification probability that the method guarantees, seeds aside."""
-        return None if self.method is None else self.method.bound
+    def groups(self) -> NDArray[np.uint32] | None:
+        """The group of each record, where there are groups and they are known; the owner's."""
+        if isinstance(self.subject, Result):
+            return self.subject.owners("the owner's edition").groups
+        return self.subject.groups
+
+    @property
+    def person(self) -> Any:
+        """The column of the original that tells persons, if there is one."""
+        return self.params.get("person") if isinstance(self.subject, Result) else self.subject.person
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is guaranteed: by what a method returned, or by the manifest of files."""
+        if isinstance(self.subject, Result):
+            return self.subject.guarantee
+        if self.seeded:
+            return SEEDED
+        if self.subject.manifest is None:
+            return none("Nothing is guaranteed: there is no manifest that says how the release was made.")
+        return self.subject.manifest.statement
+
+    def verify(self, progress: Progress = None) -> Verification | None:
+        """Check files against what their manifest guarantees; None where there are no files, or no guarantee."""
+        if isinstance(self.subject, Result) or not self.guarantee:
+            return None
+        return verify(self.subject, progress)
+
+    @property
+    def first(self) -> list[str]:
+        """What comes before anything else, if it is so: that hardly anything changes."""
+        figures = [each.get("expected_unchanged", 0.0) for each in self.summary.get("attributes", {}).values()]
+        still = bool(figures) and math.fsum(figures) / len(figures) >= HARDLY
+        return list(self.summary.get("notes", []))[:1] if still else []
 
     @property
     def masked(self) -> list[Any]:
@@ -79,6 +119,8 @@ class ItemsetRelease:
 
     release: Release
     given: Itemsets | None
+    pair: SetsPair | None = None
+    """The files, where it is about files."""
 
     @classmethod
     def of(cls, subject: Release | SetsPair, sets: Itemsets | None) -> ItemsetRelease:
@@ -90,7 +132,11 @@ class ItemsetRelease:
             raise ParameterError(f"give the original Itemsets, not a {type(sets).__name__}", parameter="sets")
         if sets is not None and len(sets) != len(release):
             raise DataError(f"{len(sets):,} records, but {len(release):,} rows; give the records that were recoded")
-        return cls(release, sets)
+        return cls(release, sets, None if isinstance(subject, Release) else subject)
+
+    def verify(self, progress: Progress = None) -> Verification | None:
+        """Check files against what their manifest guarantees; None where there are no files, or no guarantee."""
+        return None if self.pair is None or not self.release.guarantee else verify(self.pair, progress)
 
     @property
     def seeded(self) -> bool:
@@ -120,11 +166,12 @@ def options(made: MaskedTable | Release) -> list[tuple[str, str]]:
     said = [
         (option.shown or name, option_value(made.params[name]))
         for name, option in declared.items()
-        if name in made.params and (option.shown or option.kind in (int, float))
+        # What is guaranteed has a place of its own.
+        if name in made.params and name != "guarantee" and (option.shown or option.kind in (int, float))
     ]
     return [(name, value) for name, value in said if value]
 
 
 def are_sets(subject: object) -> TypeGuard[Release | SetsPair]:
     """Tell whether a report is about item sets."""
-    return isinstance(subject, Release) or isinstance(getattr(subject, "release", None), Release)
+    return isinstance(subject, Release | SetsPair)

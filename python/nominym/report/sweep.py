@@ -38,7 +38,7 @@ def sweep(
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(500, seed=1)
-    >>> res = nym.rank_swap(frame, {"diagnosis": taxonomies["diagnosis"]}, k=5)
+    >>> res = nym.rank_swap(frame, taxonomies, k=5)
     >>> found = nym.report.sweep(res, {"k": [2, 10]})
     >>> found["k"].tolist(), found["bound"].tolist(), found["current"].tolist()
     ([2, 5, 10], [0.5, 0.2, 0.1], [False, True, False])
@@ -73,13 +73,14 @@ def sweep(
         table = MaskedTable.of(subject)
         method = _method(table.method, option)
         before = table.comparison
-        here = _of_table(before, method)
+        here = _of_table(before, method, table.person)
         meanings = {name: change.before.meaning for name, change in before.changes.items()}
-        # Figures that nobody asks of the further releases.
-        method = replace(method, **{name: False for name in ("correlations", "moments") if name in method.options()})
+        # Figures that are not asked of the further releases; and kept columns that a larger k would refuse.
+        changed: dict[str, Any] = {"correlations": False, "moments": False, "accept": tuple(before.kept)}
+        method = replace(method, **{name: value for name, value in changed.items() if name in method.options()})
 
         def masked_again(other: Any) -> dict[str, Any]:
-            return _of_table(other.apply(before.before, meanings).secret.comparison, other)
+            return _of_table(other.apply(before.before, meanings).secret.comparison, other, table.person)
 
         distances = any(change.space.measured for change in before.changes.values())
         moved = "root mean square distance" if distances else "share of values changed"
@@ -99,17 +100,21 @@ def sweep(
     return found
 
 
-def _of_table(comparison: Comparison, method: Method) -> dict[str, Any]:
-    found = risk.link(comparison)
-    low, high = found.interval or (found.share, found.share)
-    bound = math.nan if method.bound is None else method.bound
-    return {"risk": found.share, "low": low, "high": high, "bound": bound, "loss": measured.loss(comparison)}
+def _of_table(comparison: Comparison, method: Method, person: Any) -> dict[str, Any]:
+    # One attack, so that a sweep stays fast.
+    found = risk.link(comparison, kept=[], attacks="nearest row", person=person).worst
+    figures = {name: found[name] for name in ("low", "high")}
+    return {"risk": found["share"], **figures, "bound": _bound(method), "loss": measured.loss(comparison)}
 
 
 def _of_release(release: Any, sets: Itemsets, progress: Progress = None) -> dict[str, Any]:
     worst = risk.worlds(release, sets, progress=progress).posterior["largest"]
     errors = {"loss": release.error_rate(), "query_error": release.query_error()}
-    return {"risk": worst, "low": worst, "high": worst, "bound": release.method.bound, **errors}
+    return {"risk": worst, "low": worst, "high": worst, "bound": _bound(release.method), **errors}
+
+
+def _bound(method: Method) -> float:
+    return math.nan if method.bound is None else method.bound
 
 
 def _asked(values: object) -> tuple[str, list[Any]]:

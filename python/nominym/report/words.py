@@ -64,7 +64,7 @@ def about(count: float, least: int = 10) -> str:
     return f"fewer than {least}" if count < least else f"{float(f'{count:.2g}'):,.0f}"
 
 
-def listed(names: Sequence[Any], most: int = 6) -> str:
+def listed(names: Sequence[Any], most: int = 6, word: str = "and") -> str:
     """List names in a sentence.
 
     >>> listed(["age", "sex", "job"]), listed("abcdefgh", 2)
@@ -73,7 +73,7 @@ def listed(names: Sequence[Any], most: int = 6) -> str:
     texts = [str(name) for name in names]
     if len(texts) > most:
         return f"{', '.join(texts[:most])} and {len(texts) - most} more"
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else "nothing"
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}" if texts else "nothing"
 
 
 def option_value(value: Any) -> str:

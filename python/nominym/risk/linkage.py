@@ -1,22 +1,23 @@
-"""Distance-based record linkage: the nearest row of a release is taken to be the person's own."""
+"""Attacks on released tables: one table of who attacked with what knowledge, and how many people were found."""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from nominym import _core
-from nominym.control import Progress, check_seed, is_whole, reporter
-from nominym.error import ParameterError, UnknownColumnError
+from nominym.control import Progress, check_progress, check_seed, is_whole
+from nominym.error import Advice, ParameterError, UnknownColumnError
 from nominym.meaning import Meaning, Measure, check_meanings
-from nominym.stats import interval, quantiles
+from nominym.risk.attacks import ATTACKS, BY_KEPT, Guesses
+from nominym.risk.scene import People, Scene, check_groups
+from nominym.stats import interval
 from nominym.table import Comparison, Missing, column_names
 
 if TYPE_CHECKING:
@@ -25,11 +26,15 @@ if TYPE_CHECKING:
 Sample: TypeAlias = Literal["auto"] | int | None
 """What ``sample=`` takes: "auto", a number of records, or None for all."""
 
-# "auto" attacks all of so many records, and a sample of so many of more.
+# "auto" attacks all of so many, and a sample of so many of more.
 _ALL, _SAMPLE = 100_000, 20_000
 
-# Up to so many columns, every combination of them is tried.
-_FEW = 4
+# A bound is exceeded if so many finds would have a smaller probability than this where it holds: of all people, and of
+# those of whom the adversary sees the same. Small, since there are several attacks, each with several such classes.
+_OF_ALL, _OF_CLASS = 1e-3, 5e-4
+
+# People count as worse off than 2/k or 1/2 if their class is, but for this probability.
+_WORSE_OFF = 0.05
 
 
 @dataclass(frozen=True)
@@ -65,41 +70,88 @@ class Attacked:
         return None if size >= n else _core.draw_sample(n, size, self.seed)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Linkage:
-    """What came of linking every person with the nearest rows. It does not say who was found."""
+    """What came of attacking a release. It does not say who was found."""
 
-    known: tuple[Any, ...]
-    """Columns that the adversary knows."""
+    attacks: pd.DataFrame
+    """One row for each attack and what was known: ``attack``; ``known``, the masked columns; ``also_known``, the kept
+    ones; how many were ``attacked``; the ``share`` of them who are found, expected over the choice among equally good
+    guesses, and 95 % bounds for that of all people, ``low`` and ``high``; the share of those in classes, by what the
+    adversary sees, that are found with a probability ``above_2k``, 2/k, and ``above_half``; the ``bound`` 1/k,
+    whether it ``holds``, and if not, ``why``."""
     records: int
     """Records before."""
-    attacked: int
-    """Records that were looked for: all, or a sample."""
-    share: float
-    """Share of them whose own row is taken, expected over the choice among equally near rows: of t rows, 1/t."""
-    interval: tuple[float, float] | None
-    """95 % bounds for the share of all records, where a sample was attacked."""
+    persons: int | None
+    """Persons whose records they are; None where every record is a person."""
     bound: float | None
     """The share that k allows, 1/k."""
-    holds: bool | None
-    """Whether the share is not above the bound by more than chance: 1/k bounds a probability, and every release is one
-    draw. The lower 95 % bound is compared, for the draw and the sample."""
-    ties: dict[str, int]
-    """Quantiles of the number of equally near rows."""
+
+    @property
+    def worst(self) -> dict[str, Any]:
+        """The attack that finds most, as a row of ``attacks``."""
+        return _largest(self.attacks)
+
+    @property
+    def share(self) -> float:
+        """The share that the attack finds that finds most."""
+        return float(self.worst["share"])
+
+    @property
+    def share_masked(self) -> float | None:
+        """The largest share that is found by masked columns alone; None where no such attack was run."""
+        alone = self._by_masked
+        return float(alone["share"].max()) if len(alone) else None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether no attack exceeds the bound by more than chance; None without k. It is no proof."""
+        return None if self.bound is None else all(self.attacks["holds"])
+
+    @property
+    def holds_masked(self) -> bool | None:
+        """The same for the attacks by masked columns alone; None without k, or where no such attack was run."""
+        alone = self._by_masked
+        return None if self.bound is None or not len(alone) else all(alone["holds"])
+
+    @property
+    def _by_masked(self) -> pd.DataFrame:
+        return self.attacks[_is_by_masked(self.attacks)]
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether all figures are the same."""
+        return self.to_dict() == other.to_dict() if isinstance(other, Linkage) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """Tell the share, and whether it is within its bound."""
-        names = ", ".join(map(str, self.known))
-        who = f"{self.records:,} records"
-        if self.interval is not None:
-            low, high = self.interval
-            who = f"{who} ({low:.4f} to {high:.4f}, from {self.attacked:,})"
-        told = "" if self.bound is None else f", bound {self.bound:.4g} {'holds' if self.holds else 'BROKEN'}"
-        return f"<Linkage by {names}: share {self.share:.4f} of {who}{told}>"
+        """Tell the largest shares, how they were found, and whether the bound is exceeded."""
+        who = f"{self.records:,} records" + ("" if self.persons is None else f" of {self.persons:,} persons")
+        parts = []
+        by_masked = _is_by_masked(self.attacks)
+        for some, how in ((by_masked, "by masked columns"), (~by_masked, "with kept columns")):
+            if some.any():
+                worst = _largest(self.attacks[some])
+                also = f", {', '.join(map(str, worst['also_known']))}" if worst["also_known"] else ""
+                parts.append(f"{how} {worst['share']:.4f} ({worst['attack']}{also})")
+        if self.bound is not None:
+            where = "" if self.holds_masked is False else " with kept columns"
+            told = "not exceeded" if self.holds else f"EXCEEDED{where}"
+            parts.append(f"bound {self.bound:.4g} {told}")
+        return f"<Linkage of {who}: found {', '.join(parts)}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures by name."""
-        return asdict(self)
+        """Return all figures by name, the attacks as a list."""
+        return {
+            "records": self.records,
+            "persons": self.persons,
+            "bound": self.bound,
+            "share": self.share,
+            "share_masked": self.share_masked,
+            "holds": self.holds,
+            "holds_masked": self.holds_masked,
+            "attacks": self.attacks.to_dict("records"),
+        }
 
 
 def linkage(
@@ -108,6 +160,10 @@ def linkage(
     meanings: Mapping[Any, Meaning],
     *,
     known: Any = None,
+    kept: Any = None,
+    attacks: Any = None,
+    person: Any = None,
+    groups: Any = None,
     k: int | None = None,
     sample: Sample = "auto",
     truth: Any = None,
@@ -117,17 +173,18 @@ def linkage(
     seed: int | None = None,
     progress: Progress = None,
 ) -> Linkage:
-    """Attack a release: take for each person the row that is nearest to what is known of them.
+    """Attack a release in several ways, with masked columns known, and with kept columns known as well.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
+    >>> frame = frame[["diagnosis", "procedure", "sex"]]
     >>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
-    >>> strict = nym.rank_swap(frame, masked, k=5, seed=1)
+    >>> strict = nym.rank_swap(frame, masked, k=5)
     >>> found = nym.risk.linkage(frame, strict.data, masked, k=5)
-    >>> found.share < found.bound, found.holds
+    >>> found.share_masked < 0.25, found.holds_masked
     (True, True)
-    >>> nym.risk.linkage(frame, frame, masked, k=5)
-    <Linkage by diagnosis, procedure: share 0.7... of 2,000 records, bound 0.2 BROKEN>
+    >>> nym.risk.linkage(frame, frame, masked, k=5).holds_masked
+    False
 
     Parameters
     ----------
@@ -135,14 +192,30 @@ def linkage(
         The table as it was and its release: frames of any kind, also of two kinds. Row i of ``after`` is the release of
         row i of ``before``, by position, unless ``truth`` says otherwise.
     meanings
-        What the values of columns mean: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order`` or an ``Equality``.
+        What the values of masked columns mean: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order`` or an ``Equality``.
     known
-        The columns that the adversary knows; by default all of ``meanings``.
+        The masked columns that the adversary knows; by default all of ``meanings``.
+    kept
+        The kept columns that the adversary may know as well, one by one and all together: rows with another value are
+        then no candidates. By default all columns of both tables that have no meaning; [] for none. Numbers are the
+        same if they are equal, all other values if their texts are.
+    attacks
+        Names from ``nominym.risk.ATTACKS``; by default all that apply. "nearest row" takes the nearest row; "equal
+        rows" one with exactly the known values, or none; "one-to-one recoding" first finds out which value was renamed
+        to which; "best matching" gives all people rows at once; "informed adversary", where groups are known, predicts
+        kept columns from masked ones; "linked rows" takes the rows together that share a value of a kept column, if
+        that is shared by few.
+    person
+        A column of ``before`` that says whose record each is. The adversary knows all records of a person and guesses
+        one row; all shares count persons.
+    groups
+        The group of each record, for an adversary who knows the groups.
     k
-        To compare the share with 1/k.
+        To compare shares with 1/k.
     sample
-        How many people to look for: "auto" for all of up to 100,000 records or of one known column, and for 20,000
-        drawn records otherwise; a number; or None for all.
+        How many people to look for: "auto" for all of up to 100,000, and 20,000 drawn ones of more; a number; or None
+        for all. "best matching" looks for some 10,000 of them, without groups for 1,000; "linked rows" for 2,000
+        values.
     truth
         The owner's key, for a release whose rows are in another order: the row of each record.
     measure, roots
@@ -151,15 +224,16 @@ def linkage(
         "keep" or "error". A missing value is equal to other missing ones, and as far from every value as the two
         farthest values of the column are from each other.
     seed
-        For the sample only; without it the sample is drawn from the operating system's randomness.
+        For samples, and for ties of "one-to-one recoding" and "best matching"; without it they are drawn from the
+        operating system's randomness.
     progress
         ``True`` for a bar, or a callable of (done, total).
 
     Returns
     -------
     Linkage
-        The expected ``share`` of people whose own row is taken, its ``bound``, and quantiles of ``ties``. The nearest
-        rows are exact. Numbers only: nobody is named.
+        The table ``attacks``, the largest ``share`` that was found, by masked columns alone ``share_masked``, and
+        whether the bound ``holds``. Numbers only: nobody is named.
 
     Pagliuca and Seri (1999), Some results of individual ranking method on the system of enterprise accounts annual
     survey; Domingo-Ferrer and Torra (2001), A quantitative comparison of disclosure control methods for microdata; with
@@ -167,110 +241,173 @@ def linkage(
     with textual attributes, International Journal of Innovative Computing, Information and Control 8.
     """
     given = check_meanings(meanings)
-    chosen = {name: given[name] for name in _known(known, given)}
-    tops = {name: root for name, root in (roots or {}).items() if name in chosen or name not in given}
     comparison = Comparison.of(
-        before, after, chosen, measure=measure, roots=tops, truth=truth, missing=missing, progress=progress
+        before, after, given, measure=measure, roots=roots, truth=truth, missing=missing, progress=progress
     )
-    return link(comparison, k=k, sample=sample, seed=seed, progress=progress)
-
-
-def linkages(
-    before: Any,
-    after: Any,
-    meanings: Mapping[Any, Meaning],
-    *,
-    k: int | None = None,
-    sample: Sample = "auto",
-    seed: int | None = None,
-    progress: Progress = None,
-    **options: Any,
-) -> pd.DataFrame:
-    """Attack a release with every column known alone, and with all of them; with up to four, in every combination.
-
-    >>> import nominym as nym
-    >>> frame, taxonomies = nym.datasets.discharges(500, seed=1)
-    >>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
-    >>> res = nym.rank_swap(frame, masked, k=5, seed=1)
-    >>> nym.risk.linkages(frame, res.data, masked, k=5)[["known", "attacked", "bound", "holds"]]
-                        known  attacked  bound  holds
-    0            (diagnosis,)       500    0.2   True
-    1            (procedure,)       500    0.2   True
-    2  (diagnosis, procedure)       500    0.2   True
-
-    Options are those of ``linkage``. Each row has the fields of a ``Linkage``; one sample serves all attacks.
-    """
-    comparison = Comparison.of(before, after, check_meanings(meanings), progress=progress, **options)
-    return links(comparison, k=k, sample=sample, seed=seed, progress=progress)
+    return link(
+        comparison,
+        known=known,
+        kept=kept,
+        attacks=attacks,
+        person=person,
+        groups=groups,
+        k=k,
+        sample=sample,
+        seed=seed,
+        progress=progress,
+    )
 
 
 def link(
     comparison: Comparison,
-    known: Any = None,
     *,
+    known: Any = None,
+    kept: Any = None,
+    attacks: Any = None,
+    person: Any = None,
+    groups: Any = None,
     k: int | None = None,
     sample: Sample = "auto",
     seed: int | None = None,
     progress: Progress = None,
 ) -> Linkage:
     """Attack a release whose columns are coded already: ``linkage`` explains it."""
-    names = _known(known, comparison.changes)
+    check_progress(progress)
     who = Attacked(k, sample, seed)
-    return _attack(comparison, names, who, who.rows(len(comparison)), progress)
+    chosen = _attacks(attacks)
+    masked, others = _masked(known, comparison), _kept(kept, comparison)
+    people = People.of(comparison.before, person)
+    people = replace(people, chosen=who.rows(people.number))
+    numbered = check_groups(groups, len(comparison))
+    scene = Scene(comparison, people, tuple(masked), (), tuple(others), False, numbered, k, seed, progress)
+    found = []
+    for each in _scenes(scene):
+        for name in chosen:
+            guesses = ATTACKS[name](each)
+            if guesses is not None:
+                found.append(_judged(name, each, guesses, who.bound))
+    if not found:
+        what = "none of these applies here: linked rows need a kept column whose values few rows share, an informed "
+        raise ParameterError(f"{what}adversary kept columns and groups", parameter="attacks", value=attacks)
+    found.sort(key=lambda row: chosen.index(row["attack"]))
+    table = pd.DataFrame({name: pd.Series([row[name] for row in found]) for name in found[0]})
+    return Linkage(table, len(comparison), None if person is None else people.number, who.bound)
 
 
-def links(
-    comparison: Comparison,
-    *,
-    k: int | None = None,
-    sample: Sample = "auto",
-    seed: int | None = None,
-    progress: Progress = None,
-) -> pd.DataFrame:
-    """Attack a release whose columns are coded already: ``linkages`` explains it."""
-    names, who = list(comparison.changes), Attacked(k, sample, seed)
-    rows = who.rows(len(comparison))
-    sizes = range(1, len(names) + 1) if len(names) <= _FEW else (1, len(names))
-    combined = [chosen for size in sizes for chosen in combinations(names, size)]
-    found = [_attack(comparison, chosen, who, rows, progress).to_dict() for chosen in combined]
-    return pd.DataFrame({name: pd.Series([row[name] for row in found]) for name in found[0]})
+def _scenes(scene: Scene) -> Iterator[Scene]:
+    """List what is known: all masked columns, with each kept one, with all kept ones; and each masked one alone."""
+    yield scene
+    for name in scene.kept:
+        yield replace(scene, also=(name,))
+    if len(scene.kept) > 1:
+        yield replace(scene, also=scene.kept)
+    if len(scene.known) > 1:
+        for name in scene.known:
+            yield replace(scene, known=(name,), partial=True)
 
 
-def _attack(
-    comparison: Comparison, names: Sequence[Any], who: Attacked, rows: NDArray[np.uint32] | None, progress: Progress
-) -> Linkage:
-    """Attack with some columns known; ``rows`` are the sample."""
-    if len(names) == 1 and who.sample == "auto":
-        # With one column the search is over its categories, which costs next to nothing.
-        rows = None
-    records = len(comparison)
-    true_rows = np.arange(records, dtype=np.uint32) if rows is None else rows
-    before, after, distances = zip(*(comparison.changes[name].united for name in names), strict=True)
-    targets = [codes if rows is None else codes[rows] for codes in before]
-    with reporter(progress, "record linkage") as report:
-        ties, people, hits = _core.link_records(targets, list(after), list(distances), true_rows, report)
-    attacked = len(true_rows)
-    share = math.fsum(hits / ties) / attacked
-    squares = math.fsum(hits / ties.astype(np.float64) ** 2) / attacked
-    return Linkage(
-        known=tuple(names),
-        records=records,
-        attacked=attacked,
-        share=share,
-        interval=None if rows is None else interval(share, squares, attacked, records),
-        bound=who.bound,
-        holds=None if who.bound is None else interval(share, squares, attacked)[0] <= who.bound,
-        ties=quantiles(people, ties),
-    )
+def _judged(name: str, scene: Scene, guesses: Guesses, bound: float | None) -> dict[str, Any]:
+    """Make a row of the table."""
+    chance, size = guesses.chance, len(guesses.chance)
+    share = math.fsum(chance) / size
+    low, high = interval(share, math.fsum(chance**2) / size, size, guesses.of)
+    row = {
+        "attack": name,
+        "known": scene.known,
+        "also_known": scene.also,
+        "attacked": size,
+        "share": share,
+        "low": low,
+        "high": high,
+        "above_2k": None,
+        "above_half": None,
+        "bound": bound,
+        "holds": None,
+        "why": "",
+    }
+    if bound is None:
+        return row
+    classes = [(text, mask, int(mask.sum()), math.fsum(chance[mask])) for text, mask in guesses.sights.items()]
+    for key, limit in (("above_2k", 2 * bound), ("above_half", 0.5)):
+        masks = [mask for _, mask, n, right in classes if _exceeds(right, n, limit, _WORSE_OFF)]
+        row[key] = float(np.logical_or.reduce(masks).mean()) if masks else 0.0
+    reasons = []
+    if _exceeds(share * size, size, bound, _OF_ALL):
+        reasons.append(f"{_percent(share)} of the {size:,} {guesses.unit} are found")
+    exceeding = [
+        (right / n, f"{n:,} {guesses.unit} {text.format(f'{_percent(right / n)} of the cases')}")
+        for text, _, n, right in classes
+        if n < size and _exceeds(right, n, bound, _OF_CLASS)
+    ]
+    if exceeding:
+        reasons.append(max(exceeding)[1])
+    return {**row, "holds": not reasons, "why": "; ".join(reasons)}
 
 
-def _known(known: Any, meanings: Mapping[Any, Any]) -> list[Any]:
-    if known is None:
-        return list(meanings)
+def _exceeds(found: float, number: int, limit: float, probability: float) -> bool:
+    """Tell whether finding so many would be less probable than this if every guess was right with ``limit``.
+
+    The tail of the binomial law, from its first term: the further ones fall at least as fast as the second. Guesses
+    that are right with a chance, and those in a group, where finding one makes finding others less likely, vary less.
+
+    >>> _exceeds(18, 100, 0.1, 0.001), _exceeds(21, 100, 0.1, 0.001), _exceeds(1, 1, 0.05, 0.001)
+    (False, True, False)
+    """
+    if found <= limit * number or limit >= 1:
+        return False
+    left = max(number - found, 0.0)
+    ways = math.lgamma(number + 1) - math.lgamma(found + 1) - math.lgamma(left + 1)
+    term = ways + found * math.log(limit) + left * math.log1p(-limit)
+    ratio = left * limit / ((found + 1) * (1 - limit))
+    return term - math.log1p(-ratio) < math.log(probability)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.995 else "100 %" if share == 1 else "more than 99 %"
+
+
+def _is_by_masked(attacks: pd.DataFrame) -> pd.Series[bool]:
+    return (attacks["also_known"].map(len) == 0) & ~attacks["attack"].isin(BY_KEPT)
+
+
+def _largest(attacks: pd.DataFrame) -> dict[str, Any]:
+    return {str(name): value for name, value in max(attacks.to_dict("records"), key=lambda row: row["share"]).items()}
+
+
+# ---- what is asked for
+
+
+def _attacks(names: Any) -> list[str]:
+    if names is None:
+        return list(ATTACKS)
     try:
-        names = column_names(known, list(meanings), "known")
-    except UnknownColumnError as error:
-        raise UnknownColumnError(f"known: {error}", remedy="give it a meaning, such as nym.Equality()") from None
+        chosen = column_names(names, list(ATTACKS), "attacks")
+    except UnknownColumnError:
+        chosen = []
+    if not chosen:
+        raise ParameterError(f"name some of {', '.join(map(repr, ATTACKS))}", parameter="attacks", value=names)
+    return sorted(chosen, key=list(ATTACKS).index)
+
+
+def _masked(known: Any, comparison: Comparison) -> Sequence[Any]:
+    meant = list(comparison.changes)
+    if known is None:
+        names = meant
+    else:
+        try:
+            names = column_names(known, meant, "known")
+        except UnknownColumnError as error:
+            raise UnknownColumnError(f"known: {error}", remedy="give it a meaning, such as nym.Equality()") from None
     if not names:
         raise ParameterError("name one column at least; who knows nothing finds nobody", parameter="known")
     return names
+
+
+def _kept(kept: Any, comparison: Comparison) -> Sequence[Any]:
+    if kept is None:
+        return comparison.kept
+    try:
+        return column_names(kept, comparison.kept, "kept")
+    except UnknownColumnError as error:
+        remedy = Advice("name columns of both tables that have no meaning, or {} for none", kept=[])
+        raise UnknownColumnError(f"kept: {error}", remedy=remedy) from None

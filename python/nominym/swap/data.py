@@ -13,7 +13,7 @@ from nominym import _core
 from nominym.control import Progress, check_progress, check_seed, reporter, require
 from nominym.error import Advice, DataError, ParameterError
 from nominym.meaning import Equality, Meaning, is_sequence, to_list
-from nominym.method import Method, Result, described, finish, option, source_of
+from nominym.method import ACCEPT, Method, Result, described, finish, option, source_of
 from nominym.table import MISSING, Attribute, Change, Column, Missing, Table, attributes, column_names
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class DataSwap(Method):
     strict_rate: bool = option(bool, False, "Stop if there are too few feasible pairs.")
     missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
                               shown="Missing values")  # fmt: skip
+    accept: Any = option(list, (), ACCEPT, shown="Accepted kept columns")
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
@@ -55,6 +56,7 @@ class DataSwap(Method):
             # A single name may be a tuple, so it is told from several only beside the columns of a table.
             several = (given,) if isinstance(given, str) else tuple(to_list(given)) if is_sequence(given) else given
             object.__setattr__(self, name, several)
+        self.check_accept()
         self.check_options()
         if self.rate > 1:
             percent = f"; for {float(self.rate):g} % give {float(self.rate) / 100:g}" if self.rate <= 100 else ""
@@ -185,6 +187,7 @@ def data_swap(
     mode: Mode = "simultaneous",
     strict_rate: bool = False,
     missing: Missing = "keep",
+    accept: Any = (),
     seed: int | None = None,
     progress: Progress = None,
 ) -> Result:
@@ -220,6 +223,8 @@ def data_swap(
     missing
         "keep" or "error". A missing value is a value of its own: it moves like any other, agrees with missing values
         only, and differs from all others.
+    accept
+        Kept columns that ``publish`` takes although they are nearly unique or tell a masked column.
     seed, progress
         A seed is for studies; without it, randomness is cryptographic. ``True`` for a bar, or a callable (done, total).
 
@@ -237,7 +242,8 @@ def data_swap(
     Gomatam and Karr (2003), Distortion measures for categorical data swapping, NISS technical report 131; Dalenius and
     Reiss (1982), Data-swapping: a technique for disclosure control, Journal of Statistical Planning and Inference 6.
     """
-    return DataSwap(rate, equal, unequal, true_swaps, mode, strict_rate, missing).apply(frame, columns, seed, progress)
+    chosen = DataSwap(rate, equal, unequal, true_swaps, mode, strict_rate, missing, accept)
+    return chosen.apply(frame, columns, seed, progress)
 
 
 _NO_GUARANTEE = "data swapping gives no guarantee; the measured risk of this release is for its owner"

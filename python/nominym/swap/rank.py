@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from nominym import _core, groups
-from nominym.control import Progress, check_progress, check_seed, reporter
-from nominym.error import Advice, DataError, ParameterError, PrivacyWarning, as_argument
+from nominym.control import Progress, check_progress, check_seed, is_whole, reporter
+from nominym.error import Advice, DataError, ParameterError, as_argument, no_column, warn
+from nominym.guarantee import Guarantee as Statement
+from nominym.guarantee import of_groups
 from nominym.meaning import Meaning, Measure, Order, as_measure, shortest
-from nominym.method import Method, Result, described, finish, option, source_of
+from nominym.method import ACCEPT, Method, Result, described, finish, option, source_of
 from nominym.stats import correlation_changes, quantiles
-from nominym.table import MISSING, Attribute, Change, Missing, Table, attributes
+from nominym.table import MISSING, Attribute, Change, Column, Missing, Table, attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,9 +64,17 @@ class RankSwap(Method):
     correlations: bool = option(bool, False, "Compare distance correlations before and after, for the owner.")
     missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
                               shown="Missing values")  # fmt: skip
+    person: Any = option(str, None, "With strict: column that tells whose record it is, so that k counts persons; "
+                         "dropped.", only={"guarantee": ("strict",)}, shown="k counts persons, by column")  # fmt: skip
+    sensitive: Mapping[Any, int] | None = option(
+        dict, None, "With strict: kept column, and l: no value is on more than 1/l of a group, hiv=3. May be repeated.",
+        only={"guarantee": ("strict",)}, shown="Sensitive columns, and l")  # fmt: skip
+    accept: Any = option(list, (), ACCEPT, shown="Accepted kept columns")
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
+        self.check_accept()
+        self._check_columns()
         self.check_values()
         if self.method is not None and self.guarantee == "strict":
             raise ParameterError(
@@ -98,6 +108,27 @@ class RankSwap(Method):
                 "a group of one record protects nobody", parameter="k", value=1, remedy="give 2 or more"
             )
 
+    def _check_columns(self) -> None:
+        """Check what is said of a person's column and of sensitive ones, as far as no table is needed."""
+        if not isinstance(self.person, Hashable) or (isinstance(self.person, str) and not self.person):
+            raise ParameterError("give the name of a column", parameter="person", value=self.person)
+        if self.sensitive is None:
+            return
+        given = self.sensitive
+        if not isinstance(given, Mapping) or not given:
+            raise ParameterError("give a mapping from column names to numbers", parameter="sensitive", value=given)
+        for name, share in given.items():
+            if not is_whole(share) or share < 2:
+                raise ParameterError(
+                    "give a whole number, 2 or more", column=name, parameter="sensitive", value={name: share}
+                )
+        if self.person is not None and self.person in given:
+            raise ParameterError(
+                "it tells persons, and is not published", column=self.person, parameter="sensitive",
+                remedy="leave it out there",
+            )  # fmt: skip
+        object.__setattr__(self, "sensitive", {name: operator.index(share) for name, share in given.items()})
+
     @property
     def strict(self) -> bool:
         """Whether there is a guarantee."""
@@ -107,6 +138,19 @@ class RankSwap(Method):
     def bound(self) -> float | None:
         """The re-identification probability that strict swapping does not exceed, 1/k."""
         return 1 / self.k if self.strict and self.k is not None else None
+
+    def _statement(self, masked: Sequence[Any], kept: Sequence[Any]) -> Statement:
+        if not self.strict or self.k is None:
+            return super()._statement(masked, kept)
+        return of_groups(
+            self.k,
+            masked,
+            kept,
+            person=self.person,
+            sensitive=self.sensitive,
+            accepted=[name for name in self.accept if name in kept],
+            joint=self.draw == "joint",
+        )
 
     def params(self) -> dict[str, Any]:
         """List the options that play a part, for the record of a result."""
@@ -126,16 +170,48 @@ class RankSwap(Method):
         if self.strict:
             if not table.shuffled:
                 _warn_of_order(before)
-            partition = groups.form(list(before.values()), reach, longer=self.anneal, seed=seed, progress=progress)
-            return self._permute(table, before, partition, notes, seed, progress)
+            kept = self._kept(table, before)
+            person = None if self.person is None else table.column(self.person)
+            if person is not None:
+                groups.check_persons(person)
+            masked = {name: old.column for name, old in before.items()}
+            notes = [*notes, *groups.check_kept(kept, masked, reach, self.accept, person)]
+            limits = {name: (kept[name], share) for name, share in (self.sensitive or {}).items()}
+            partition = groups.form(
+                list(before.values()),
+                reach,
+                person=person,
+                sensitive=limits,
+                longer=self.anneal,
+                seed=seed,
+                progress=progress,
+            )
+            return self._permute(table, before, kept, person, partition, notes, seed, progress)
         with reporter(progress, "rank swapping") as report:
             swapped = _swap(list(before.values()), str(self.method), reach, seed, report)
         return self._result(table, before, swapped, {}, [*notes, _NO_GUARANTEE], seed)
+
+    def _kept(self, table: Table, before: Mapping[Any, Attribute]) -> dict[Any, Column]:
+        """Return the kept columns, once each column has one part to play."""
+        # A column may have the name None.
+        persons = () if self.person is None else (self.person,)
+        for name, said in (("person", persons), ("sensitive", self.sensitive or ())):
+            for column in said:
+                if column not in table.names:
+                    raise no_column(column, table.names)
+                if column in before:
+                    raise ParameterError(
+                        "it is masked, but has to stay as it is", column=column, parameter=name,
+                        remedy="take it from the masked columns, or leave it out here",
+                    )  # fmt: skip
+        return {name: table.column(name) for name in table.names if name not in before and name not in persons}
 
     def _permute(
         self,
         table: Table,
         before: Mapping[Any, Attribute],
+        kept: Mapping[Any, Column],
+        person: Column | None,
         partition: groups.Partition,
         notes: list[str],
         seed: int | None,
@@ -145,11 +221,21 @@ class RankSwap(Method):
         after = partition.permuted(list(before.values()), joint=self.draw == "joint", seed=seed, progress=progress)
         sizes = np.bincount(partition.sizes, partition.sizes).astype(np.uint64)
         expected = {name: partition.expected(old, progress) for name, old in before.items()}
-        kept = {name: table.column(name) for name in table.names if name not in before}
-        sizing = partition.summary({name: old.column for name, old in before.items()}, kept)
+        masked = {name: old.column for name, old in before.items()}
+        sizing = partition.summary(masked, kept, person, list(self.sensitive or ()))
+        stay = sum(figures["expected_unchanged"] for figures in expected.values()) / len(expected)
+        if stay >= _HARDLY_ANY:
+            hardly = (
+                f"hardly anything changes: {stay:.1%} of the masked values are expected to stay as they are, because "
+                "groups consist of equal values; masking protects little here, and what is kept decides"
+            )
+            warn(hardly)
+            notes = [hardly, *notes]
         still = [str(name) for name, figures in expected.items() if figures["expected_unchanged"] == 1.0]
         notes = [*notes, *([f"{', '.join(still)}: no value changes"] if still else [])]
-        said = {"groups": sizing, "bound": 1 / sizing["smallest"]}
+        if self.sensitive:
+            notes.append(_MINIMALITY.format(", ".join(map(str, self.sensitive))))
+        said = {"groups": sizing, "bound": sizing.get("largest_share", 1 / sizing["smallest"])}
         swapped = _Swapped(after, [sizes] * len(after), expected, partition.group_of)
         return self._result(table, before, swapped, said, notes, seed)
 
@@ -176,7 +262,10 @@ class RankSwap(Method):
             correlated = {"correlations": correlation_changes(changes)} if self.correlations else {}
             return {"attributes": realised, "notes": [*notes, *_seen(realised, self.method, reach)], **correlated}
 
-        return finish(self, table, changes, summary, measure, seed, moved=self.strict, groups=swapped.groups)
+        dropped = [] if self.person is None else [self.person]
+        return finish(
+            self, table, changes, summary, measure, seed, moved=self.strict, dropped=dropped, groups=swapped.groups
+        )
 
     def _reach(self, records: int) -> int:
         """Return the number of candidates wanted, for a table of so many records."""
@@ -203,6 +292,9 @@ def rank_swap(
     roots: Mapping[Any, object] | None = None,
     correlations: bool = False,
     missing: Missing = "keep",
+    person: Any = None,
+    sensitive: Mapping[Any, int] | None = None,
+    accept: Any = (),
     seed: int | None = None,
     progress: Progress = None,
 ) -> Result:
@@ -210,12 +302,11 @@ def rank_swap(
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
-    >>> masked = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
-    >>> res = nym.rank_swap(frame, masked, k=5, seed=1)
+    >>> res = nym.rank_swap(frame, taxonomies, k=5)
     >>> sorted(res.data["diagnosis"]) == sorted(frame["diagnosis"])
     True
-    >>> res.summary["groups"]["smallest"], res.summary["bound"]
-    (5, 0.2)
+    >>> res.guarantee.headline
+    'Re-identification probability of a row: at most 1 in 5'
 
     Parameters
     ----------
@@ -231,9 +322,9 @@ def rank_swap(
         Length of the interval in percent of the records, in place of ``k``, for methods that go along a ranking.
     method
         By default none: groups of at least ``k`` records over all columns, inside which every column is permuted by
-        itself. The re-identification probability of a row is at most 1/k for an adversary who knows all masked values,
-        the groups and the algorithm, and nothing that tells rows of a group apart (docs/rank-swapping.md has the
-        proof). Naming a published method means as published, without a guarantee: "fixed" (SRS-1), "dynamic" (SRS-2),
+        itself. To an adversary who knows the masked values of everybody, the groups and the algorithm, but nothing that
+        tells the rows of a group apart, every row of a group is equally likely to belong to a given member of it: at
+        most 1/k (docs/guarantees.md; docs/rank-swapping.md has the proof). Naming a published method means as published, without a guarantee: "fixed" (SRS-1), "dynamic" (SRS-2),
         "records" (SRS-3: all columns at once), "distributional" (ranked by frequency), "random" (no restriction; ``k``
         is only compared with), "numerical" (ranked by value; every meaning is an ``Order``).
     guarantee
@@ -250,6 +341,16 @@ def rank_swap(
     missing
         "keep" or "error". With a published method a missing cell stays where it is; in groups it moves like any value,
         because one that stayed would tell whose row it is.
+    person
+        With groups, the column that tells whose record it is, where a person has several: ``k`` counts persons then,
+        and no person has more than 1/k of the records of a group. The column is not in ``Result.data``, and a kept
+        column that links the records of a person is an error.
+    sensitive
+        With groups, kept columns and the number l of each, ``{"hiv": 3}``: no value, missing ones included, is on more
+        than 1/l of the records of a group.
+    accept
+        Kept columns that are published although they are nearly unique, tell a masked column or link the records of a
+        person, which otherwise is an error: for values that nobody can know of a person.
     seed, progress
         A seed is for studies; without it, randomness is cryptographic. ``True`` for a bar, or a callable (done, total).
 
@@ -257,18 +358,29 @@ def rank_swap(
     -------
     Result
         The public side says what holds whatever was drawn: for each column in ``summary["attributes"]``,
-        ``expected_rmse`` and ``expected_unchanged`` over all draws; ``bound``; and ``groups``: sizes, and in how many a
-        kept column is ``constant`` or a masked one can be ``read_off``. The owner's side, ``secret.summary``, adds what
-        this draw realised: ``rmse``, the share ``unchanged``, the number of swaps with ``no_partner``, quantiles of the
-        ``candidates`` that swaps really had, and the share with ``fewer_than_k``. ``secret.groups`` has the groups.
+        ``expected_rmse`` and ``expected_unchanged`` over all draws; ``bound``; and ``groups``: sizes, in how many a
+        kept column is ``constant`` or a masked one can be ``read_off``, the smallest number of ``persons`` in one and
+        the ``largest_share`` of a person, and that of ``sensitive`` values. The owner's side, ``secret.summary``, adds
+        what this draw realised: ``rmse``, the share ``unchanged``, the number of swaps with ``no_partner``, quantiles
+        of the ``candidates`` that swaps really had, and the share with ``fewer_than_k``. ``secret.groups`` has the
+        groups.
 
     Rodriguez-Garcia, Batet and Sánchez (2019), Utility-preserving privacy protection of nominal data sets via semantic
     rank swapping, Information Fusion 45; Rodríguez-García (2017), doctoral thesis, chapter 5.
     """
-    chosen = RankSwap(k, p, method, guarantee, draw, anneal, measure, roots, correlations, missing)
+    chosen = RankSwap(
+        k, p, method, guarantee, draw, anneal, measure, roots, correlations, missing, person, sensitive, accept
+    )
     return chosen.apply(frame, meanings, seed, progress)
 
 
+_HARDLY_ANY = 0.95
+"""Share of the masked values that are expected to stay, from which that is the first thing to say."""
+
+_MINIMALITY = (
+    "groups were formed with regard to {}: an adversary who knows that may infer more about it than the largest share "
+    "of a value in a group"
+)
 _NO_GUARANTEE = "as published: no guarantee is given; the measured risk of this release is for its owner"
 
 
@@ -385,4 +497,4 @@ def _warn_of_order(columns: Mapping[Any, Attribute]) -> None:
         f"the rows are in order of {', '.join(found)}, and stay so: an adversary who knows that can tell a row by its "
         "place; shuffle the rows of the table first"
     )
-    warnings.warn(message, PrivacyWarning, stacklevel=4)
+    warn(message)

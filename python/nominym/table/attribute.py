@@ -241,7 +241,8 @@ class Change:
     def united(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]:
         """Codes before and after over the same categories, what is missing being one, and their distances.
 
-        After the rows of the records come those that belong to none of them.
+        These are a matrix, or, for values on a line, the position of each category, with NaN for what is missing. After
+        the rows of the records come those that belong to none of them.
         """
         columns = [self.before.column, self.after.column, *([] if self.unowned is None else [self.unowned])]
         kinds, numbers = np.unique(np.concatenate([self.before.places, self.after.places]), return_inverse=True)
@@ -251,6 +252,9 @@ class Change:
             for column, part in zip(columns, (*parts, parts[1]), strict=False)
         ]
         gaps = any(column.missing for column in columns)
+        if self.space.positions is not None:
+            line = self.space.positions[kinds]
+            return codes[0], np.concatenate(codes[1:]), np.append(line, math.nan) if gaps else line
         if self.before.places is self.after.places and len(kinds) == self.before.size:
             measured = self.before.distances[np.ix_(np.argsort(parts[0]), np.argsort(parts[0]))]
         else:
@@ -261,9 +265,11 @@ class Change:
 class Comparison:
     """Two tables of the same records. Row i of ``after`` is what became of record i of ``before``."""
 
-    def __init__(self, before: Table, after: Table, changes: Mapping[Any, Change]) -> None:
-        """Hold two tables that are in the same order."""
-        self.before, self.after, self.changes = before, after, dict(changes)
+    def __init__(
+        self, before: Table, after: Table, changes: Mapping[Any, Change], unowned: Table | None = None
+    ) -> None:
+        """Hold two tables that are in the same order, and the rows of the release that belong to no record."""
+        self.before, self.after, self.changes, self.unowned = before, after, dict(changes), unowned
 
     @classmethod
     def of(
@@ -305,7 +311,7 @@ class Comparison:
             for column in columns[:2]:
                 column.check_missing(missing)
             changes[name] = Change.between(name, columns, meaning, how, tops.get(name), progress)
-        return cls(old, sides["after"], changes)
+        return cls(old, sides["after"], changes, sides.get("unowned"))
 
     def __len__(self) -> int:
         """Count the records."""
@@ -322,16 +328,32 @@ class Comparison:
         return [name for name in self.shared if name not in self.changes]
 
     def coded(self, name: Any) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
-        """Return a column before and after over the same categories, those with the same text, and their number."""
-        columns = self.before.column(name), self.after.column(name)
-        if columns[0].listed is columns[1].listed:
-            return columns[0].codes, columns[1].codes, columns[0].size
-        place: dict[str, int] = {}
+        """Return a column before and after over the same categories, and their number.
+
+        Numbers are the same if they are equal, all else if its text is.
+        """
+        codes, number = self._coded(name, self.before, self.after)
+        return codes[0], codes[1], number
+
+    def matched(self, name: Any) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
+        """Return the same for all rows of the release, and what is missing as a category, the last."""
+        others = [] if self.unowned is None else [self.unowned]
+        codes, number = self._coded(name, self.before, self.after, *others)
+        before, *after = (np.minimum(part, np.uint32(number)) for part in codes)
+        return before, np.concatenate(after), number + 1
+
+    @staticmethod
+    def _coded(name: Any, *tables: Table) -> tuple[list[NDArray[np.uint32]], int]:
+        columns = [table.column(name) for table in tables]
+        if all(column.listed is columns[0].listed for column in columns):
+            return [column.codes for column in columns], columns[0].size
+        numeric = all(column.kind in ("whole", "number") for column in columns)
+        place: dict[Any, int] = {}
         codes = []
         for column in columns:
-            numbers = [place.setdefault(str(value), len(place)) for value in column.categories]
+            numbers = [place.setdefault(value if numeric else str(value), len(place)) for value in column.categories]
             codes.append(np.array([*numbers, MISSING], dtype=np.uint32).take(column.codes, mode="clip"))
-        return codes[0], codes[1], len(place)
+        return codes, len(place)
 
 
 def as_table(data: Any) -> Table:

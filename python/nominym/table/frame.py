@@ -77,8 +77,10 @@ class Table:
         self._coded[name] = self.column(name).arranged(order)
         return self._coded[name]
 
-    def replaced(self, changes: Mapping[Any, Column], *, moved: bool = False) -> Table:
-        """Return a table of the same kind with some columns replaced; all else, index and types are as they were.
+    def replaced(self, changes: Mapping[Any, Column], *, moved: bool = False, dropped: Sequence[Any] = ()) -> Table:
+        """Return a table of the same kind with some columns replaced, and without the ``dropped``.
+
+        All else, index and types are as they were.
 
         Cells that are missing before and after stay exactly what they were (None, NaN, NA), unless missing values have
         ``moved``: then all are written alike, since a marker that stays would tell its row. Categories without an order
@@ -86,13 +88,14 @@ class Table:
         occur.
         """
         new: dict[Any, Any] = {}
-        for name in self.names:
+        place = {name: place for name, place in self._place.items() if name not in dropped}
+        for name in place:
             old = self.values(name)
             if name in changes:
                 new[name] = written(old, self.column(name), changes[name], moved)
             elif (tidy := tidied(old, str(name))) is not old:
                 new[name] = tidy
-        after = Table(_with_columns(self.data, self._place, new))
+        after = Table(_with_columns(self.data, place, new))
         after._coded = dict(changes)
         after._code = self.column  # what a method kept has the codes that it had before
         return after
@@ -125,9 +128,11 @@ def _as_table(data: Any) -> Any:
 
 def _with_columns(data: Any, place: Mapping[Any, int], new: Mapping[Any, Any]) -> Any:
     if isinstance(data, pd.DataFrame):
-        data = data.copy(deep=False)
-        for name, values in new.items():
-            data.isetitem(place[name], values)
+        fewer = len(place) < data.shape[1]
+        data = data.iloc[:, list(place.values())] if fewer else data.copy(deep=False)
+        for at, name in enumerate(place):
+            if name in new:
+                data.isetitem(at, new[name])
         if isinstance(data.index, pd.MultiIndex):
             used = data.index.remove_unused_levels()
             data.index = used.set_levels([tidied(each, each.name) for each in used.levels], verify_integrity=False)
@@ -137,7 +142,7 @@ def _with_columns(data: Any, place: Mapping[Any, int], new: Mapping[Any, Any]) -
         return data
     if isinstance(data, pa.Table):
         fields = []
-        for field in data.schema:
+        for field in map(data.schema.field, place.values()):
             said = {key: what for key, what in (field.metadata or {}).items() if key.startswith(b"ARROW:extension:")}
             kind = new[field.name].type if field.name in new else field.type
             fields.append(pa.field(field.name, bare(kind), field.nullable, said))
@@ -145,7 +150,7 @@ def _with_columns(data: Any, place: Mapping[Any, int], new: Mapping[Any, Any]) -
         return pa.table([new.get(name, data[name]) for name in place], schema=schema)
     if isinstance(data, Mapping):
         return {name: new.get(name, data[name]) for name in place}
-    return data.with_columns(list(new.values()))
+    return data.select(list(place)).with_columns(list(new.values()))
 
 
 def bare(kind: Any) -> Any:

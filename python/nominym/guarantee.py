@@ -1,0 +1,233 @@
+"""What a release guarantees, said once: a claim, the adversary it holds against, its unit, its premise, and what is not
+covered. Docstrings, command line, manifest, report and documentation all use these words.
+
+>>> import nominym as nym
+>>> said = nym.RankSwap(k=10).statement(["diagnosis"], ["age"])
+>>> said.headline
+'Re-identification probability of a row: at most 1 in 10'
+>>> print(said.premise)
+Nothing else tells the rows of a group apart: age is neither known of a person nor predictable from diagnosis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+Kind = Literal["groups", "labels", "local", "none"]
+
+GROUPS = (
+    "To an adversary who knows the masked values of everybody, the groups and the algorithm, but nothing that tells "
+    "the rows of a group apart, every row of a group is equally likely to belong to a given member of it"
+)
+"""What permuting inside groups guarantees, in one sentence."""
+
+LABELS = (
+    "Every group shows at least l different labels, each on at most a share of 1/l of its rows. That is about labels "
+    "that are shown, not about what an adversary believes"
+)
+"""What l guarantees, in one sentence."""
+
+REPEATS = (
+    "Differencing and repeats: two releases of the same records, or of records that differ in a few, give away more "
+    "than either. Publish one."
+)
+SHARED = "Values that all records of a group share: they are known of its members without finding the row."
+ORDER = (
+    "Order: where rows stay in the order of the original, or keep its index, whoever knows that order knows whose they "
+    "are. Publish rows shuffled."
+)
+SEEDS = "Seeds: whoever has or guesses the seed of a draw repeats it. A release made with a seed guarantees nothing."
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What holds of a release, whatever was drawn, and for whom."""
+
+    kind: Kind
+    """By "groups", of "labels" shown, "local" differential privacy, or "none"."""
+    headline: str
+    """In a few words."""
+    claim: str
+    """The guarantee, or why there is none, in a sentence or two."""
+    bound: float | None = None
+    """The re-identification probability that is not exceeded, where one is guaranteed."""
+    adversary: str = ""
+    """Whom it holds against: what they know, and what they do not."""
+    unit: str = ""
+    """What is protected: one record, one person, one value."""
+    premise: str = ""
+    """What has to be so for it to hold."""
+    not_covered: tuple[str, ...] = ()
+    """What it says nothing about."""
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is guaranteed."""
+        return self.kind != "none"
+
+    def __str__(self) -> str:
+        """Return the whole statement, one line for each part."""
+        said = [f"{name}: {text}" for name, text in self.terms]
+        return "\n".join([self.claim, *said, *(f"Not covered: {text}" for text in self.not_covered)])
+
+    @property
+    def terms(self) -> list[tuple[str, str]]:
+        """The parts by name, for pages and tables."""
+        parts = {"Adversary": self.adversary, "Unit": self.unit, "Premise": self.premise}
+        return [(name, text) for name, text in parts.items() if text]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all parts by name."""
+        return {**asdict(self), "not_covered": list(self.not_covered)}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Guarantee:
+        """Return what ``to_dict`` gave; anything else is a ``ValueError``."""
+        names = {each.name for each in fields(cls)}
+        texts = {name: given.get(name) for name in names - {"bound", "not_covered"}}
+        bound, not_covered = given.get("bound"), given.get("not_covered")
+        if (
+            set(given) != names
+            or texts["kind"] not in get_args(Kind)
+            or not isinstance(bound, float | int | None)
+            or not isinstance(not_covered, list | tuple)
+            or not all(isinstance(text, str) for text in (*texts.values(), *not_covered))
+        ):
+            raise ValueError("this is no statement of a guarantee")
+        return cls(**{**given, "not_covered": tuple(not_covered)})
+
+
+def of_groups(
+    k: int,
+    masked: Sequence[Any],
+    kept: Sequence[Any] = (),
+    *,
+    what: str = "",
+    person: Any = None,
+    sensitive: Mapping[Any, int] | None = None,
+    accepted: Sequence[Any] = (),
+    joint: bool = False,
+) -> Guarantee:
+    """State what permuting inside groups of k guarantees. ``what`` is masked where that has no columns.
+
+    >>> of_groups(5, ["icd"], person="patient").headline
+    'Probability that a row belongs to a given person: at most 1 in 5'
+    """
+    values, limits = what or f"the true {listed(masked)}", dict(sensitive or {})
+    apart = "Nothing else tells the rows of a group apart"
+    if kept:
+        apart += f": {listed(kept)} {'are' if len(kept) > 1 else 'is'} neither known of a person nor predictable from "
+        apart += listed(masked)
+    if accepted:
+        apart += f", although {listed(accepted)} could tell many rows apart, which the owner accepted"
+    if person is None:
+        headline = f"Re-identification probability of a row: at most 1 in {k:,}"
+        claim = f"{GROUPS}: the probability is 1 divided by the size of the group, at most 1/{k}."
+        unit = (
+            "One record. If a person has several, each is protected by itself, and whatever links them links their "
+            "rows: name the column that tells persons, so that groups are formed of persons."
+        )
+    else:
+        headline = f"Probability that a row belongs to a given person: at most 1 in {k:,}"
+        claim = f"{GROUPS}, and no person has more than 1/{k} of the rows of a group: the probability that a row is "
+        claim += f"one of a given person's is at most 1/{k}."
+        unit = f"One person, by the column {person}, which is not published; what an adversary knows of a person may "
+        unit += "be all of their records."
+    return Guarantee(
+        kind="groups",
+        headline=headline,
+        claim=claim,
+        bound=1 / k,
+        adversary=f"Knows {values} of all records, who is in which group, the algorithm and its options. Does not know "
+        "what was drawn, nor the row of anybody.",
+        unit=unit,
+        premise=f"{apart}.",
+        # Item sets are published in random order; rows of a table stay where they are unless somebody shuffles them.
+        not_covered=(*_not_covered(k, kept, limits, joint), *(() if what else (ORDER,)), REPEATS, SEEDS),
+    )
+
+
+def _not_covered(k: int, kept: Sequence[Any], sensitive: Mapping[Any, int], joint: bool) -> list[str]:
+    found = []
+    if kept:
+        found.append(
+            f"Kept columns: an adversary who knows {listed(kept, 'or')} of a person, or can predict it, may "
+            f"re-identify the person with a higher probability than 1/{k}. Mask what an adversary may know."
+        )
+    found.append(SHARED)
+    for name, share in sensitive.items():
+        found.append(
+            f"Belief about {name}: no value is on more than 1/{share} of a group, but groups were formed with regard "
+            f"to {name}, and an adversary who knows that may learn from who is in which group."
+        )
+    if joint:
+        found.append("Masked values of a row were moved together: an adversary who recognises one reads the others.")
+    found.append(
+        f"Insiders: t members of a group of s who know their own rows leave 1/(s − t) for the others, which may be "
+        f"more than 1/{k}."
+    )
+    return found
+
+
+def of_labels(least: int) -> Guarantee:
+    """State what groups with l labels guarantee."""
+    return Guarantee(
+        kind="labels",
+        headline=f"At least {least:,} sensitive labels in every group",
+        claim=LABELS.replace("1/l", f"1/{least}").replace("least l", f"least {least:,}") + ".",
+        adversary="Anybody who looks at a group.",
+        unit="One group of rows.",
+        not_covered=(
+            "Belief: groups are formed with regard to labels, so an adversary who knows the algorithm and everybody's "
+            "items may find some labels of a person likelier than others (minimality).",
+            "Re-identification: which rows may be a record's depends on its label, so no probability is guaranteed.",
+            "Known labels: an adversary who knows the label of a person looks for it in the rows.",
+            SHARED,
+            REPEATS,
+            SEEDS,
+        ),
+    )
+
+
+def local(epsilon: float, masked: Sequence[Any]) -> Guarantee:
+    """State what the exponential mechanism guarantees."""
+    spent = f"{epsilon * len(masked):.3g}"
+    return Guarantee(
+        kind="local",
+        headline=f"Each value has local differential privacy, ε = {epsilon:g}",
+        claim=f"Each masked value by itself has local differential privacy with ε = {epsilon:g}; a record with "
+        f"{len(masked)} masked values spends {spent} in all. That is about values, not about finding a row.",
+        adversary="Knows everything but the value in question and what was drawn for it.",
+        unit="One value of one record; the ε of all values of a person add up.",
+        premise="The domain of values and the options were chosen without regard to the value in question.",
+        not_covered=(
+            "Re-identification: no probability of finding a row is guaranteed.",
+            REPEATS,
+            SEEDS,
+        ),
+    )
+
+
+def none(why: str, seeded: bool = False) -> Guarantee:
+    """State that nothing is guaranteed, and why."""
+    headline = "No guarantee: made with a seed, for studies" if seeded else "No guarantee"
+    return Guarantee("none", headline, why, not_covered=(REPEATS, *(() if seeded else (SEEDS,))))
+
+
+SEEDED = none(
+    "Made with a seed, for studies: whoever has or guesses the seed and has the data repeats the draw. Nothing is "
+    "guaranteed; for a release, give no seed.",
+    seeded=True,
+)
+"""A seed takes any guarantee away."""
+
+
+def listed(names: Sequence[Any], word: str = "and") -> str:
+    """Write names one after another.
+
+    >>> listed(["age", "sex", "ward"]), listed(["age"]), listed(["age", "sex"], "or")
+    ('age, sex and ward', 'age', 'age or sex')
+    """
+    *first, last = map(str, names)
+    return f"{', '.join(first)} {word} {last}" if first else last

@@ -1,0 +1,150 @@
+"""What the values of an original and its release mean, where nobody says: as the manifest has it, or as they look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nominym.meaning import Equality, Meaning, Order, Taxonomy
+from nominym.release.files import as_texts, is_text, whole
+from nominym.release.manifest import describe
+
+
+def find_meanings(
+    known: Mapping[str, Any], said: Mapping[str, Any], old: Any, new: Any
+) -> tuple[dict[str, Meaning], dict[str, str]]:
+    """Find the meaning of each masked column: as given, as the manifest says, or as the values look.
+
+    Return also what is compared as labels for want of a meaning.
+    """
+    found: dict[str, Meaning] = {}
+    weaker: dict[str, str] = {}
+    for name, given in known.items():
+        made = said.get(name, {})
+        if given is not None:
+            found[name] = given
+            if made and not _is_that(given, made):
+                weaker[name] = f"column {name!r}: the release was made with {_noun(made)}, not with what is given"
+        elif made:
+            found[name] = Order(made.get("values")) if made["meaning"] == "Order" else Equality()
+            if made["meaning"] not in ("Order", "Equality"):
+                weaker[name] = f"column {name!r}: compared as labels, for want of {_noun(made)}; give it"
+        else:
+            found[name], other = natural_meaning(old[name], new[name])
+            if other is not None:
+                weaker[name] = (
+                    f"column {name!r}: compared as labels, since {other!r} is no number; say that it stands for a "
+                    "missing value, or that values are equal or not"
+                )
+    return found, weaker
+
+
+def _is_that(meaning: Meaning, made: Mapping[str, Any]) -> bool:
+    """Tell whether a meaning is the one that a manifest describes."""
+    if type(meaning).__name__ != made["meaning"]:
+        return False
+    if isinstance(meaning, Taxonomy):
+        return bool(describe(meaning)["sha256"] == made.get("sha256"))
+    if isinstance(meaning, Order):
+        return list(map(str, meaning.values or ())) == list(map(str, made.get("values") or ()))
+    return True
+
+
+def _noun(made: Mapping[str, Any]) -> str:
+    """Name the meaning that a manifest describes."""
+    if made["meaning"] == "Taxonomy":
+        named = f"the taxonomy {made['name']}" if "name" in made else "a taxonomy"
+        return f"{named} (SHA-256 of what it says: {made.get('sha256')})"
+    nouns = {"Order": "an order of its values", "Equality": "equality", "DistanceMatrix": "a matrix of distances"}
+    return nouns.get(made["meaning"], str(made["meaning"]))
+
+
+# ---- numbers and texts
+
+
+def alike(first: Any, second: Any) -> tuple[Any, Any]:
+    """Return two tables in which a column that is text in one is text in the other: as it would be written."""
+    for name in set(first.column_names) & set(second.column_names):
+        texts = [_holds_text(table[name].type) for table in (first, second)]
+        if texts == [True, False]:
+            second = _as_text(second, name)
+        elif texts == [False, True]:
+            first = _as_text(first, name)
+    return first, second
+
+
+def _holds_text(kind: Any) -> bool:
+    return is_text(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def _as_text(table: Any, name: str) -> Any:
+    column = whole(table[name])
+    values = column.dictionary if pa.types.is_dictionary(column.type) else column
+    texts = as_texts(name, values).dictionary_encode()
+    if values is not column:
+        codes = texts.indices.take(column.indices)
+        texts = pa.DictionaryArray.from_arrays(codes, texts.dictionary)
+    return table.set_column(table.column_names.index(name), name, texts)
+
+
+# Numbers as programs write them, of so many digits as stay exact; leading zeros are those of codes.
+_NUMBER = r"^\s*[+-]?((0|[1-9][0-9]{0,17})(\.[0-9]*)?|\.[0-9]+)([eE][+-][0-9]{1,2})?\s*$"
+
+
+def natural_meaning(*columns: Any) -> tuple[Order | Equality, str | None]:
+    """Return the meaning that values have by themselves: an order if all are numbers or dates, else equality.
+
+    Texts are numbers where they are written as such; "007" is a code. Where nearly all texts are numbers, return one
+    that is none.
+
+    >>> natural_meaning(pa.array(["7", "12.5", None])), natural_meaning(pa.array(["007", "12"]))
+    ((Order(), None), (Equality(), None))
+    >>> natural_meaning(pa.array(["7", "8", "9", "?"]))
+    (Equality(), '?')
+    """
+    found = [whole(column) for column in columns]
+    if all(pa.types.is_dictionary(column.type) and column.type.ordered for column in found):
+        return Order(), None
+    values = [column.dictionary if pa.types.is_dictionary(column.type) else column for column in found]
+    if all(is_text(part.type) for part in values):
+        texts = pa.concat_arrays([part.cast(pa.large_string()).unique().drop_null() for part in values]).unique()
+        are = pc.match_substring_regex(texts, _NUMBER)
+        numbers = int(pc.sum(are).as_py() or 0)
+        if len(texts) and numbers == len(texts):
+            return Order(), None
+        odd = texts.filter(pc.invert(are)) if numbers >= 3 * (len(texts) - numbers) else []
+        leading = bool(len(odd)) and pc.any(pc.match_substring_regex(odd, "^[0-9]+$")).as_py()
+        return Equality(), None if not len(odd) or leading else odd[0].as_py()
+    return (Order() if all(map(_goes_by_size, values)) else Equality()), None
+
+
+def with_numbers(first: Any, second: Any, names: Sequence[str]) -> tuple[Any, Any]:
+    """Return two tables in which columns are numbers whose texts are numbers in both."""
+    for name in names:
+        held = [whole(table[name]) for table in (first, second)]
+        if not all(_holds_text(column.type) for column in held) or natural_meaning(*held)[0] != Order():
+            continue
+        texts = [column.dictionary if pa.types.is_dictionary(column.type) else column for column in held]
+        plain = [pc.ascii_ltrim(pc.utf8_trim_whitespace(part), "+") for part in texts]
+        whole_ones = all(pc.all(pc.match_substring_regex(part, "^-?[0-9]+$")).as_py() is not False for part in plain)
+        numbers = [part.cast(pa.int64() if whole_ones else pa.float64()) for part in plain]
+        first, second = (
+            table.set_column(
+                table.column_names.index(name),
+                name,
+                part.take(column.indices) if pa.types.is_dictionary(column.type) else part,
+            )
+            for table, column, part in zip((first, second), held, numbers, strict=True)
+        )
+    return first, second
+
+
+def _goes_by_size(values: Any) -> bool:
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return bool(pc.all(pc.or_(pc.is_finite(values), pc.is_nan(values))).as_py() is not False)
+    sized = ("is_integer", "is_decimal", "is_date", "is_time", "is_timestamp", "is_duration")
+    return any(getattr(pa.types, check)(kind) for check in sized)

@@ -1,0 +1,286 @@
+"""Attacks: functions from a scene to the chance, of each person, that the adversary's guess is right.
+
+An attack that has nothing to say in a scene returns None. Guesses also tell what the adversary sees when guessing, such
+as a single equal row: where a method guarantees 1/k, it does so whatever is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nominym import _core
+from nominym.control import reporter
+from nominym.risk.scene import People, Scene
+from nominym.table import MISSING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# The nearest people who compete with somebody for rows, where there are no smaller groups.
+_NEIGHBOURS = 200
+
+# So many records are matched: those whose groups are known, and those whose neighbours have to be found first, which
+# takes longer the more records there are: of so many and more, fewer are matched.
+_IN_GROUPS, _IN_NEIGHBOURHOODS, _MANY = 10_000, 1_000, 400_000
+
+# So many values of a column that links rows are looked for.
+_BUNDLES = 2_000
+
+# A column links rows if it has so many values, each shared by so few rows.
+_LEAST_VALUES, _LINKED = 20, (2, 20)
+
+# Numbers with more values than this are put into ranges, where it matters how often a value occurs: with another value,
+# and in a bag of rows.
+_PREDICTED, _BAGGED = 20, 200
+
+# A renaming is looked for among so many values; of more numbers, the order tells which is which.
+_NAMES = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class Guesses:
+    """What an adversary guesses, by target."""
+
+    chance: NDArray[np.float64]
+    """The probability that the guess is right."""
+    sights: dict[str, NDArray[np.bool_]]
+    """Of whom the adversary sees what: said of a number of people, with a place for how often the guess is right."""
+    of: int
+    """Number of all those of whom the targets are some."""
+    unit: str = "people"
+    """What the targets are."""
+
+
+Attack = Callable[[Scene], Guesses | None]
+
+
+def nearest_row(scene: Scene) -> Guesses | None:
+    """Take the row that is nearest by the mean distance over the known masked columns."""
+    return _by_rows(scene, *scene.nearest)
+
+
+def equal_rows(scene: Scene) -> Guesses | None:
+    """Take a row with exactly the known values; where there is none, claim nothing."""
+    if scene.partial:
+        return None
+    far, ties, hits = scene.nearest
+    return _by_rows(scene, far, ties, np.where(far == 0, hits, 0))
+
+
+def one_to_one_recoding(scene: Scene) -> Guesses | None:
+    """Find out which value was renamed to which, by how often values occur and what they occur with; then link."""
+    if scene.partial:
+        return None
+    after = _translated(scene)
+    same = all(new is old for new, (_, old, _) in zip(after, scene.columns, strict=True))
+    return _by_rows(scene, *(scene.nearest if same else scene.search(after)))
+
+
+def best_matching(scene: Scene) -> Guesses | None:
+    """Give every person a row of their own with the smallest sum of distances: in groups, or among neighbours."""
+    if scene.partial:
+        return None
+    records = len(scene.comparison)
+    if scene.cells is not None and not np.array_equal(scene.cells[0], scene.cells[1][:records]):
+        # Known values that the release does not show leave people and rows that cannot be matched one to one.
+        return None
+    some = _IN_NEIGHBOURHOODS // (1 + records // _MANY) if scene.groups is None else _IN_GROUPS
+    people = scene.people.some(some, scene.seed)
+    before, after, distances = map(list, zip(*scene.columns, strict=True))
+    after = [codes[:records] for codes in after]
+    cells = None if scene.cells is None else scene.cells[0]
+    with reporter(scene.progress, "best matching") as report:
+        matched, row = _core.attack_matching(
+            before, after, distances, _NEIGHBOURS, scene.seed, report, scene.groups, cells, people.rows
+        )
+    right = (people.owner[row] == people.owner[matched]).astype(np.float64)
+    pairs = zip(before, after, distances, strict=True)
+    far = np.sum([_between(each, old[matched], new[row]) for old, new, each in pairs], axis=0)
+    first, chance = people.best(matched, right, np.round(far, 12))
+    equal = far[first] == 0
+    sights = {
+        "are given an equal row; it is theirs in {}": equal,
+        "are given a row that is not equal; it is theirs in {}": ~equal,
+    }
+    return Guesses(chance, sights, people.number)
+
+
+def informed_adversary(scene: Scene) -> Guesses | None:
+    """Predict kept columns from masked ones, by records outside the group; know the groups, and no kept value."""
+    if scene.partial or scene.also or not scene.kept or scene.groups is None:
+        return None
+    people, groups = scene.people, scene.groups
+    masked = [(before, number) for before, _, number in (_ranged(*column, _PREDICTED) for column in scene.columns)]
+    kept = [_kept(scene, name) for name in scene.kept]
+    sampled = None if people.chosen is None else np.unique(groups[people.rows])
+    with reporter(scene.progress, "informed adversary") as report:
+        best, _, hit = _core.attack_informed(masked, kept, groups, report, sampled)
+    best, hit = best[people.rows], hit[people.rows]
+    first, chance = people.best(people.rows, hit, np.round(-best, 9))
+    belief = best[first]
+    likely = belief > min(2 / scene.k if scene.k else 1.0, 0.5)
+    sights = {
+        "have a row that seems more likely than not; it is theirs in {}": belief > 0.5,
+        "have a row that seems likely; it is theirs in {}": likely,
+        "have no row that seems likely; the likeliest is theirs in {}": ~likely,
+    }
+    return Guesses(chance, sights, people.number)
+
+
+def linked_rows(scene: Scene) -> Guesses | None:
+    """Take rows that share a value of a kept column together, as a pseudonym's: who has all these values?
+
+    The kept value itself is not known. The targets are the values that two or more records share.
+    """
+    if scene.partial or len(scene.also) != 1:
+        return None
+    unit_before, unit_after, units = scene.comparison.matched(scene.also[0])
+    sizes = np.bincount(unit_before, minlength=units)
+    gaps, sizes = sizes[-1], sizes[:-1]
+    records = len(unit_before) - gaps
+    if np.count_nonzero(sizes) < _LEAST_VALUES or not _LINKED[0] <= (sizes**2).sum() / records <= _LINKED[1]:
+        return None
+    several = np.flatnonzero(sizes > 1).astype(np.uint32)
+    targets = several
+    if len(several) > _BUNDLES:
+        targets = several[_core.draw_sample(len(several), _BUNDLES, scene.seed)]
+    columns = [_ranged(*column, _BAGGED) for column in scene.columns]
+    before = [(old, number) for old, _, number in columns]
+    after = [(new, number) for _, new, number in columns]
+    with reporter(scene.progress, "linked rows") as report:
+        ties, hits = _core.attack_bundles(before, after, unit_before, unit_after, units, targets, report)
+    record_of = np.empty(units, dtype=np.int64)
+    record_of[unit_before] = np.arange(len(unit_before))
+    # A person with several of these values is found by the one that tells most.
+    everybody = People(scene.people.owner, scene.people.number)
+    first, chance = everybody.best(record_of[targets], hits / np.maximum(ties, 1), ties)
+    one = ties[first] == 1
+    sights = {
+        "have rows that fit them best; they are theirs in {}": one,
+        "have rows that fit them as well as others; they are theirs in {}": ~one,
+    }
+    persons = everybody.number < len(scene.comparison)
+    number = len(np.unique(everybody.owner[record_of[several]])) if persons else len(several)
+    unit = "people" if persons else f"values of {scene.also[0]}"
+    return Guesses(chance, sights, number, unit=unit)
+
+
+ATTACKS: dict[str, Attack] = {
+    "nearest row": nearest_row,
+    "equal rows": equal_rows,
+    "one-to-one recoding": one_to_one_recoding,
+    "best matching": best_matching,
+    "informed adversary": informed_adversary,
+    "linked rows": linked_rows,
+}
+"""All attacks by name."""
+
+BY_KEPT = ("informed adversary", "linked rows")
+"""Attacks that use kept columns, though no value of them is known."""
+
+
+# ---- guesses
+
+
+def _by_rows(scene: Scene, far: NDArray[np.float64], ties: NDArray[np.uint32], hits: NDArray[np.uint32]) -> Guesses:
+    """Guess one of the nearest rows; of a person's records, the one with the nearest, and the fewest of them."""
+    people = scene.people
+    first, chance = people.best(people.rows, hits / np.maximum(ties, 1), far, ties)
+    far, ties, alone, rare = far[first], ties[first], scene.alone[first], scene.rare[first]
+    fewer = scene.k or 2
+    equal, one = far == 0, ties == 1
+    alone &= equal & one
+    sights = {
+        "with rare values that together nobody else has have exactly one equal row; it is theirs in {}": alone & rare,
+        "with values that together nobody else has have exactly one equal row; it is theirs in {}": alone,
+        "have exactly one equal row; it is theirs in {}": equal & one,
+        f"have 2 to {fewer - 1} equal rows; the one taken is theirs in {{}}": equal & ~one & (ties < fewer),
+        "have no equal row and one nearest; it is theirs in {}": ~equal & one,
+        "have several nearest rows; the one taken is theirs in {}": ~one & (~equal | (ties >= fewer)),
+    }
+    return Guesses(chance, sights, people.number)
+
+
+# ---- values
+
+
+def _translated(scene: Scene) -> list[NDArray[np.uint32]]:
+    """Return the release with every value replaced by the one that it seems to stand for."""
+    after = [new for _, new, _ in scene.columns]
+    named = [i for i, (_, _, distances) in enumerate(scene.columns) if distances.ndim == 2 or len(distances) <= _NAMES]
+    meant: dict[int, NDArray[np.uint32]] = {}
+    if named:
+        before = [(scene.columns[i][0], len(scene.columns[i][2])) for i in named]
+        release = [(scene.columns[i][1], len(scene.columns[i][2])) for i in named]
+        anchors = [scene.comparison.matched(name) for name in scene.also]
+        with reporter(scene.progress, "one-to-one recoding") as report:
+            found = _core.attack_recoding(before, release, anchors, scene.seed, report)
+        meant = dict(zip(named, found, strict=True))
+    for i, (old, new, distances) in enumerate(scene.columns):
+        if i not in meant:
+            meant[i] = _by_rank(old, new, distances)
+        categories = np.arange(len(distances), dtype=np.uint32)
+        translated = np.where(meant[i] == MISSING, categories, meant[i])[new]
+        if not np.array_equal(translated, new):
+            after[i] = translated
+    return after
+
+
+def _by_rank(
+    before: NDArray[np.uint32], after: NDArray[np.uint32], positions: NDArray[np.float64]
+) -> NDArray[np.uint32]:
+    """Return for each category after the one before that is as far up in the order; a missing value stays missing."""
+    d = len(positions)
+    counts = [np.where(np.isnan(positions), 0, np.bincount(codes, minlength=d)) for codes in (before, after)]
+    old, new = (count / max(count.sum(), 1) for count in counts)
+    middles = np.cumsum(new) - new / 2
+    place = np.minimum(np.searchsorted(np.cumsum(old), middles), d - 1)
+    return np.where(np.isnan(positions), np.arange(d), place).astype(np.uint32)
+
+
+def _between(distances: NDArray[np.float64], a: NDArray[np.uint32], b: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """Measure pairs of categories. A missing value is as far from others as the two farthest are."""
+    if distances.ndim == 2:
+        return distances[a, b]
+    spread = float(np.nanmax(distances) - np.nanmin(distances)) or 1.0
+    gaps = np.isnan(distances)
+    both, either = gaps[a] & gaps[b], gaps[a] | gaps[b]
+    return np.where(both, 0.0, np.where(either, spread, np.abs(distances[a] - distances[b])))
+
+
+def _kept(scene: Scene, name: Any) -> tuple[NDArray[np.uint32], int]:
+    """Code a kept column as the release shows it; many numbers in ranges."""
+    column = scene.comparison.after.column(name)
+    codes, number = column.dense()
+    if number <= _PREDICTED or column.kind not in ("whole", "number"):
+        return codes, number
+    order = np.argsort(np.array([float(value) for value in column.categories]), kind="stable")
+    part = np.full(number, _PREDICTED, dtype=np.uint32)
+    part[order] = _parts(column.counts[order], _PREDICTED)
+    return part[codes], _PREDICTED + 1
+
+
+def _ranged(
+    before: NDArray[np.uint32], after: NDArray[np.uint32], distances: NDArray[np.float64], parts: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
+    """Return a masked column before and after, and its number of categories; many numbers in ranges."""
+    if distances.ndim == 2 or len(distances) <= parts:
+        return before, after, len(distances)
+    values = ~np.isnan(distances)
+    part = np.full(len(distances), parts, dtype=np.uint32)
+    part[values] = _parts(np.bincount(before, minlength=len(distances))[values], parts)
+    return part[before], part[after], parts + 1
+
+
+def _parts(counts: NDArray[Any], parts: int) -> NDArray[np.uint32]:
+    """Put values in order into ranges with about as many records each.
+
+    >>> _parts(np.array([1, 1, 2, 4]), 2).tolist()
+    [0, 0, 0, 1]
+    """
+    middles = np.cumsum(counts) - counts / 2
+    return np.minimum(middles * parts // max(int(counts.sum()), 1), parts - 1).astype(np.uint32, copy=False)
