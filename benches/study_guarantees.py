@@ -26,6 +26,7 @@ K = 10
 SEEDS = 5
 RECORDS = 10_000
 INSIDERS = 20
+ROWS = ("nearest row", "equal rows", "one-to-one recoding", "best matching")
 
 Columns = Mapping[Any, nym.Taxonomy]
 
@@ -80,7 +81,7 @@ def tables_attacked(frame: pd.DataFrame, masked: Columns, kept: list[str]) -> st
             sample = frame.sample(min(RECORDS, len(frame)), random_state=seed).reset_index(drop=True)[[*masked, *kept]]
             linkage = apply(sample, seed).linkage(k=K)
             alone = linkage.attacks[linkage.attacks["also_known"].map(len) == 0]
-            for attack in nym.risk.ATTACKS[:-2]:
+            for attack in ROWS:
                 found.setdefault(attack, []).append(alone.loc[alone["attack"] == attack, "share"].max())
             informed = alone.loc[alone["attack"] == "informed adversary", "share"]
             found.setdefault("informed", []).append(informed.max() if len(informed) else np.nan)
@@ -101,18 +102,16 @@ def tables_attacked(frame: pd.DataFrame, masked: Columns, kept: list[str]) -> st
 
 def sets_attacked() -> str:
     """Attack recoded item sets, with and without insiders."""
-    sets, labels = nym.datasets.baskets(5_000, seed=1, items=200)
+    sets, _ = nym.datasets.baskets(5_000, seed=1, items=200)
     how: dict[str, dict[str, Any]] = {f"groups, k = {k}": {"k": k} for k in (4, 8)}
     how |= {f"ring, k = {k}": {"k": k, "structure": "ring", "insiders": "accepted"} for k in (2, 4, 6, 8)}
     rows = []
     for name, options in how.items():
         means: dict[int, list[float]] = {0: [], 1: [], INSIDERS: []}
-        counted = []
         for seed in range(SEEDS):
             rel = nym.recode(sets, seed=seed, order="gray", **options)
             for insiders, mean in means.items():
                 mean.append(nym.risk.worlds(rel, sets, insiders=insiders, sample=2_000, seed=seed).posterior["mean"])
-            counted.append(1 / nym.risk.worlds(rel, sets, sample=2_000, seed=seed).smallest)
         k = options["k"]
         guaranteed = f"1/{k}, no row known" if "structure" not in options else "nothing against insiders"
         rows.append([name, f"{1 / k:.1%}", *(share(mean) for mean in means.values()), guaranteed])

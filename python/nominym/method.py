@@ -161,8 +161,8 @@ class Method:
 
     def _statement(self, masked: Sequence[Any], kept: Sequence[Any]) -> Guarantee:
         return none(
-            "No re-identification probability is guaranteed by this method. The risk of a release can only be measured, "
-            "by attacks; a stronger attack may find more."
+            "No re-identification probability is guaranteed by this method. The risk of a release can only be "
+            "measured, by attacks; a stronger attack may find more."
         )
 
     def params(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The guarantee on tables so small that everything can be enumerated: n = 4 to 8 records, all draws, all owners.
 
-The adversary knows every masked tuple, the groups and the algorithm. For every release that can be drawn, the chance of it
-is counted for each way of giving rows to people; the posterior follows by Bayes, exactly, in fractions.
+The adversary knows every masked tuple, the groups and the algorithm. For every release that can be drawn, the chance of
+it is counted for each way of giving rows to people; the posterior follows by Bayes, exactly, in fractions.
 """
 
 from __future__ import annotations

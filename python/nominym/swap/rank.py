@@ -324,9 +324,10 @@ def rank_swap(
         By default none: groups of at least ``k`` records over all columns, inside which every column is permuted by
         itself. To an adversary who knows the masked values of everybody, the groups and the algorithm, but nothing that
         tells the rows of a group apart, every row of a group is equally likely to belong to a given member of it: at
-        most 1/k (docs/guarantees.md; docs/rank-swapping.md has the proof). Naming a published method means as published, without a guarantee: "fixed" (SRS-1), "dynamic" (SRS-2),
-        "records" (SRS-3: all columns at once), "distributional" (ranked by frequency), "random" (no restriction; ``k``
-        is only compared with), "numerical" (ranked by value; every meaning is an ``Order``).
+        most 1/k (docs/guarantees.md; docs/rank-swapping.md has the proof). Naming a published method means as
+        published, without a guarantee: "fixed" (SRS-1), "dynamic" (SRS-2), "records" (SRS-3: all columns at once),
+        "distributional" (ranked by frequency), "random" (no restriction; ``k`` is only compared with), "numerical"
+        (ranked by value; every meaning is an ``Order``).
     guarantee
         "strict" or "published" may be said; it has to agree with ``method``.
     draw
