@@ -15,6 +15,7 @@ import nominym as nym
 from bench_swap import COLUMNS, diagnoses
 
 LINKAGE = "risk.linkage of strict rank swapping, 700 ICD-9-CM diagnoses a column, k = 10"
+NEAREST = {"k": 10, "attacks": ["nearest row"]}
 
 
 def told(benchmark, n: int, on: str, x: int, threads: int | str = "all") -> None:
@@ -35,7 +36,7 @@ def released(n: int, m: int, how: str = "strict") -> tuple[pd.DataFrame, pd.Data
 @pytest.mark.benchmark(group=LINKAGE)
 def test_linkage(benchmark, n: int, m: int) -> None:
     told(benchmark, n, f"all targets, {n:,} × {m}", n)
-    benchmark.pedantic(nym.risk.linkage, released(n, m), {"k": 10, "sample": None}, rounds=1)
+    benchmark.pedantic(nym.risk.linkage, released(n, m), {**NEAREST, "sample": None}, rounds=1)
 
 
 @pytest.mark.parametrize("how", ["records", "dynamic"])
@@ -43,14 +44,24 @@ def test_linkage(benchmark, n: int, m: int) -> None:
 def test_published(benchmark, how: str) -> None:
     n = 1_000_000
     told(benchmark, n, f"{'SRS-3' if how == 'records' else 'SRS-2'} instead, {n:,} × 3", n)
-    benchmark.pedantic(nym.risk.linkage, released(n, 3, how), {"k": 10, "sample": None}, rounds=1)
+    benchmark.pedantic(nym.risk.linkage, released(n, 3, how), {**NEAREST, "sample": None}, rounds=1)
 
 
 @pytest.mark.benchmark(group=LINKAGE)
 def test_sample(benchmark) -> None:
     n = 1_000_000
     told(benchmark, 20_000, f"a sample of 20,000, {n:,} × 3", n)
-    benchmark.pedantic(nym.risk.linkage, released(n, 3), {"k": 10, "seed": 1}, rounds=1)
+    benchmark.pedantic(nym.risk.linkage, released(n, 3), {**NEAREST, "seed": 1}, rounds=1)
+
+
+@pytest.mark.parametrize("n", [100_000, 1_000_000])
+@pytest.mark.benchmark(group="risk.linkage, all attacks, 3 masked and 3 kept columns")
+def test_all_attacks(benchmark, n: int) -> None:
+    before, after, given = released(n, 3)
+    rng = np.random.default_rng(1)
+    kept = {"sex": rng.integers(0, 2, n), "age": rng.integers(0, 90, n), "ward": rng.integers(0, 500, n)}
+    told(benchmark, min(n, 20_000), f"{n:,} records", n)
+    benchmark.pedantic(nym.risk.linkage, (before.assign(**kept), after.assign(**kept), given), {"k": 10}, rounds=1)
 
 
 @pytest.mark.parametrize(("n", "m"), [(10_000, 1), (10_000, 3), (20_000, 3)])
@@ -82,7 +93,7 @@ def test_naive(benchmark, n: int, m: int) -> None:
 def test_one_column(benchmark, n: int) -> None:
     before, after, given = released(n, 1)
     told(benchmark, n, f"linkage, {n:,}", n)
-    benchmark.pedantic(nym.risk.linkage, (before, after, given), {"k": 10}, rounds=2)
+    benchmark.pedantic(nym.risk.linkage, (before, after, given), NEAREST, rounds=2)
 
 
 @pytest.mark.parametrize("n", [1_000_000, 10_000_000])

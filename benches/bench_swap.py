@@ -145,6 +145,26 @@ def test_strict(benchmark, n: int, m: int, k: int) -> None:
     whole(benchmark, n, m, k, None, 1 if n > 10**5 else 3)
 
 
+CONSTRAINTS = {"none": {}, "persons": {"person": "person"}, "sensitive, l = 2": {"sensitive": {"status": 2}},
+               "sensitive, l = 3": {"sensitive": {"status": 3}}}  # fmt: skip
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("n", [100_000, 1_000_000])
+@pytest.mark.benchmark(group="rank_swap, guarantee strict, under constraints, 3 columns, k = 10")
+def test_constraints(benchmark, constraint: str, n: int) -> None:
+    """Seven persons for ten records, and five sensitive values, of which one is on 30 % of them."""
+    frame, taxonomies = diagnoses(n)
+    rng = np.random.default_rng(1)
+    how = CONSTRAINTS[constraint]
+    frame = frame[list(COLUMNS)].assign(status=rng.choice(list("abcde"), n, p=[0.3, 0.25, 0.2, 0.15, 0.1]))
+    if "person" in how:
+        frame["person"] = rng.integers(0, n * 7 // 10, n)
+    masked = {name: taxonomies[name] for name in COLUMNS}
+    told(benchmark, n, f"{constraint}, {n:,}", n)
+    benchmark.pedantic(nym.rank_swap, (frame, masked, 10), {"seed": 1, **how}, rounds=1)
+
+
 PEAK = """
 import re, sys
 sys.path[:0] = {paths!r}

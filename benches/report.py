@@ -20,6 +20,7 @@ SWAPPING = (
     "rank swapping of one column, 1,000 categories, k = 10",
     "rank_swap, method records (SRS-3)",
     "rank_swap, guarantee strict",
+    "rank_swap, guarantee strict, under constraints, 3 columns, k = 10",
 )
 
 
@@ -114,6 +115,9 @@ def ratios(groups: dict[str, list[dict[str, Any]]]) -> str:
         swaps,
     )
     claim("strict: 1,000,000 × 3 against 100,000 × 3", "test_strict[1000000-3-10]", "test_strict[100000-3-10]", swaps)
+    for constraint in ("persons", "sensitive, l = 2", "sensitive, l = 3"):
+        claim(f"{constraint} against no constraint, 100,000 × 3", f"test_constraints[100000-{constraint}]",
+              "test_constraints[100000-none]", swaps)  # fmt: skip
     pairs = {row["name"]: row["time"] for name in (SWAPPED, BESIDE, DISTORTED) for row in groups.get(name, [])}
     claim(
         "data swapping at n = 10,000, equal in one column, against a loop in pandas",
