@@ -10,6 +10,8 @@
 //! one by one where numbers are known or a cell is small. Whether a target's own rows are among them is told by their
 //! distance alone.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use crate::control::Control;
@@ -129,16 +131,15 @@ pub fn link(known: &[Known<'_>], owners: Sides<'_>, cells: Option<Sides<'_>>, co
     });
     let found: Vec<Nearest> = found.collect::<Result<_>>()?;
     let n = targets.total();
-    let mut linked = Linked { distance: vec![f64::INFINITY; n], ties: vec![0; n], hits: vec![0; n] };
+    let mut linked = Linked { distance: vec![0.0; n], ties: vec![0; n], hits: vec![0; n] };
     let records = near.iter().map(|&tuple| targets.records(tuple as usize));
     let mut hits = found.iter().flat_map(|found| &found.hits);
-    for (least, records) in found.iter().flat_map(|found| &found.least).zip(records) {
+    for (&Least { distance, rows }, records) in found.iter().flat_map(|found| &found.least).zip(records) {
+        let mean = distance as f64 / scale / known.len().max(1) as f64;
         for (&record, &hits) in records.iter().zip(hits.by_ref()) {
             let record = record as usize;
-            (linked.ties[record], linked.hits[record]) = (least.rows, hits);
-            if least.rows > 0 {
-                linked.distance[record] = least.distance as f64 / scale / known.len().max(1) as f64;
-            }
+            linked.distance[record] = if rows > 0 { mean } else { f64::INFINITY };
+            (linked.ties[record], linked.hits[record]) = (rows, hits);
         }
     }
     Ok(linked)
@@ -291,16 +292,16 @@ fn batches([targets, release]: [&Tuples; 2], [of_targets, of_release]: [&[u32]; 
 }
 
 /// Who owns what.
-struct Owned {
+struct Owned<'a> {
     /// Owner of each target,
-    owner_of: Vec<u32>,
+    owner_of: Cow<'a, [u32]>,
     /// and the place of the tuple of each of an owner's rows, ascending.
     places: Lists,
 }
 
-impl Owned {
+impl<'a> Owned<'a> {
     /// Given the order of the tuples of the release.
-    fn new(owners: Sides<'_>, release: &Tuples, order: &[u32]) -> Self {
+    fn new(owners: Sides<'a>, release: &Tuples, order: &[u32]) -> Self {
         let few = owners.targets.len() + owners.release.len();
         let mut listed = Vec::new();
         if owners.release.iter().any(|&owner| owner as usize >= few) {
@@ -309,17 +310,22 @@ impl Owned {
             listed.dedup();
         }
         // Large numbers are replaced by smaller ones, so that lists for all take no more room than the table.
-        let numbered = |owners: &[u32]| -> Vec<u32> {
+        let numbered = |owners: &'a [u32]| {
             let number = |owner: &u32| listed.binary_search(owner).unwrap_or(listed.len()) as u32;
-            if listed.is_empty() { owners.to_vec() } else { owners.par_iter().map(number).collect() }
+            if listed.is_empty() { Cow::from(owners) } else { owners.par_iter().map(number).collect::<Vec<_>>().into() }
         };
+        let mut place_of = vec![0; owners.release.len()];
+        for (place, &tuple) in (0u32..).zip(order) {
+            for &row in release.records(tuple as usize) {
+                place_of[row as usize] = place;
+            }
+        }
         let owner_of_row = numbered(owners.release);
-        let rows = order
-            .iter()
-            .zip(0u32..)
-            .flat_map(|(&tuple, place)| release.records(tuple as usize).iter().map(move |&row| (row, place)));
         let last = owner_of_row.iter().max().map_or(0, |&last| last as usize + 1);
-        let places = Lists::group(last, rows.map(|(row, place)| (owner_of_row[row as usize], place)));
+        let mut places = Lists::group(last, owner_of_row.iter().copied().zip(place_of));
+        for owner in 0..last {
+            places.of_mut(owner).sort_unstable();
+        }
         Self { owner_of: numbered(owners.targets), places }
     }
 
@@ -342,7 +348,7 @@ struct Search<'a> {
     numbers: Vec<u32>,
     /// and how many of each a target has.
     sizes: (usize, usize),
-    owned: Owned,
+    owned: Owned<'a>,
     /// A cell with more tuples than this is searched for a batch at once.
     large: usize,
 }

@@ -1,6 +1,6 @@
 //! Numbers on a line, whose distance is their difference: no matrix is needed, however many there are.
 
-use super::scale::{Distance, common_multiple};
+use super::scale::{Distance, common_multiple, denominator};
 use crate::error::{Error, Result};
 
 /// Rounding errors of a number that was computed in a step or two, relative to it.
@@ -143,7 +143,12 @@ fn multiple(values: &[f64], errors: Errors) -> Option<u64> {
     };
     // Small denominators are seen in each value by itself, the size of a range in all of them only.
     let small = common_multiple(values, 1).filter(is_whole);
-    small.or_else(|| step(values, errors).map(|step| (1.0 / step).round() as u64).filter(|q| *q > 0 && is_whole(q)))
+    small.or_else(|| {
+        let step = step(values, errors)?;
+        // Of all steps from 0 to 1 there may be a fraction: all values are even, or the like.
+        let steps = denominator(1.0 / step).unwrap_or(1) as f64 / step;
+        Some(steps.round() as u64).filter(|multiple| *multiple > 0 && is_whole(multiple))
+    })
 }
 
 /// The largest number of which all values are multiples, up to their errors: Euclid's algorithm, value after value.
@@ -164,7 +169,7 @@ fn step(values: &[f64], errors: Errors) -> Option<f64> {
             (step, uncertain) = (a, step / a * uncertain_rest);
         }
         let times = (value / step).round();
-        if SLACK * (error + times * uncertain) > 0.25 * step {
+        if error + times * uncertain > 0.25 * step {
             return None;
         }
         (step, uncertain) = (value / times, error / times);
@@ -198,6 +203,7 @@ mod tests {
         assert_eq!(multiple(&[3.0, -2.0, f64::NAN, 9e15]), Some(1));
         assert_eq!(multiple(&[0.1, 0.25, 17.5, 1e6 + 0.01]), Some(100));
         assert_eq!(multiple(&[0.5, 0.5 + 1.0 / 3.0, 7.5]), Some(3));
+        assert_eq!(multiple(&[5.0 / 100_003.0, 9.0 / 100_003.0]), Some(100_003));
         assert_eq!(multiple(&[]), Some(1));
         let logarithms: Vec<f64> = (1..200).map(|i| f64::from(i).ln()).collect();
         assert_eq!(multiple(&logarithms), None);

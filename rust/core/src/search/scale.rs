@@ -168,7 +168,7 @@ fn common(a: u64, b: u64) -> Option<u64> {
 }
 
 /// The denominator of the simplest fraction that a number stands for, by continued fractions.
-fn denominator(x: f64) -> Option<u64> {
+pub(super) fn denominator(x: f64) -> Option<u64> {
     let tolerance = TOLERANCE * x;
     let (mut before, mut q) = (0u64, 1u64);
     let mut rest = x;
