@@ -12,7 +12,7 @@ import pytest
 import commands
 import nominym as nym
 from nominym import error
-from nominym.guarantee import GROUPS, LABELS, REPEATS, SEEDED, SEEDS, Guarantee, of_groups, of_labels
+from nominym.guarantee import GROUPS, LABELS, LIMITS, REPEATS, SEEDED, SEEDS, Guarantee, of_groups, of_labels
 from nominym.release import Manifest
 
 ROOT = Path(__file__).parents[1]
@@ -41,6 +41,8 @@ def test_pages_say_what_the_code_says(page) -> None:
     assert GROUPS in text
     if page in ("docs/guarantees.md", "docs/item-sets.md"):
         assert LABELS in text
+    if page in ("docs/guarantees.md", "docs/rank-swapping.md"):
+        assert LIMITS in text
 
 
 def test_docstrings_say_it() -> None:
@@ -74,16 +76,52 @@ def test_all_statements_name_repeats_and_seeds() -> None:
 
 
 def test_what_is_kept_sensitive_or_accepted_is_named() -> None:
-    said = of_groups(5, ["icd"], ["age", "hiv"], person="patient", sensitive={"hiv": 3}, accepted=["age"])
+    said = of_groups(5, ["icd"], ["age", "hiv"], person="patient", accepted=["age"])
     assert said.bound == 0.2
     assert "age and hiv are neither known of a person nor predictable from icd" in said.premise
     assert "although age could tell many rows apart, which the owner accepted" in said.premise
     assert said.unit.startswith("One person, by the column patient")
-    assert any(text.startswith("Belief about hiv: no value is on more than 1/3") for text in said.not_covered)
     assert not any("Kept columns" in text for text in of_groups(5, ["icd"]).not_covered)
     assert any("moved together" in text for text in of_groups(5, ["icd"], joint=True).not_covered)
     assert "at least 3 different labels, each on at most a share of 1/3" in of_labels(3).claim
     assert of_labels(3).bound is None
+
+
+@pytest.mark.parametrize("person", [None, "patient"])
+def test_sensitive_columns_take_the_bound_away(person) -> None:
+    """Groups that depend on a kept column tell something about it: what holds is what they show."""
+    method = nym.RankSwap(k=5, sensitive={"hiv": 3, "sex": 2}, accept=["age"], person=person)
+    assert method.bound is None
+    said = method.statement(["icd"], ["age", "hiv", "sex"])
+    assert (said.kind, said.bound, said.premise) == ("labels", None, "")
+    assert said
+    unit = "records" if person is None else "persons"
+    assert said.headline == (
+        f"Groups of at least 5 {unit}, in which no value of hiv is on more than 1 in 3 or sex is on more than 1 in 2"
+    )
+    whose = "" if person is None else "no person has more than 1/5 of its rows, "
+    assert said.claim == (
+        f"Every group has at least 5 {unit}, and {whose}no value of hiv is on more than 1/3 of its rows and no value "
+        f"of sex is on more than 1/2 of its rows. {LIMITS}."
+    )
+    belief, found, kept, *rest = said.not_covered
+    assert belief.startswith("Belief: groups were formed with regard to hiv and sex, so an adversary who knows the al")
+    assert found.endswith("may be surer of a person's row than 1/5, up to certainty. No probability is guaranteed.")
+    assert kept.endswith("The owner accepted age, which could tell many rows apart.")
+    assert {REPEATS, SEEDS} <= set(rest)
+
+
+def test_local_privacy_needs_a_domain_that_is_named() -> None:
+    method = nym.Noise(method="exponential", epsilon=1.0, roots={"icd": "R"})
+    assert method.statement(["icd"]).kind == "local"
+    assert any(text.startswith("Missing values: ") for text in method.statement(["icd"]).not_covered)
+    # A matrix has no root, and all its labels are the domain.
+    assert method.statement(["icd", "ward"], roots={"icd": "R", "ward": None}).kind == "local"
+    for roots in (None, {"icd": "R", "job": "J"}):
+        said = method.statement(["icd", "job"], roots=roots)
+        assert not said
+        assert said.claim.startswith("Nothing is guaranteed: the domain of job was derived from the data")
+        assert said.claim.endswith("name it by roots=.")
 
 
 def test_a_statement_survives_json() -> None:

@@ -102,6 +102,10 @@ def free_memory() -> int | None:
         return None
 
 
+LITTLE = 16 * 2**20
+"""Bytes that are taken without asking."""
+
+
 def require(size: int, what: str, remedy: str) -> None:
     """Refuse work that needs more bytes than there are free.
 
@@ -109,6 +113,9 @@ def require(size: int, what: str, remedy: str) -> None:
     Traceback (most recent call last):
     nominym.error.SizeError: a table needs 1,073,741,824.0 GiB, ... GiB are free; draw fewer records
     """
+    # What the system says is an estimate, now and then far too low: little is tried without asking.
+    if size <= LITTLE:
+        return
     free = free_memory()
     if free is not None and size > free:
         raise SizeError(f"{what} needs {size / 2**30:,.1f} GiB, {free / 2**30:,.1f} GiB are free; {remedy}")

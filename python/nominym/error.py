@@ -45,6 +45,10 @@ class Code(str):
     """What Python callers are told in place of an option: code, or a sentence about it."""
 
 
+MASKED = Code("the masked columns")
+"""What Python callers are told in place of the option that masks a column."""
+
+
 class Advice:
     """A remedy that names options, spelled by whoever shows it.
 

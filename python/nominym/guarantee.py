@@ -29,10 +29,18 @@ LABELS = (
 )
 """What l guarantees, in one sentence."""
 
+LIMITS = (
+    "That is about what groups show, not about what an adversary believes, nor about finding a row. An adversary who "
+    "takes the groups as given, without reasoning from how they were formed, is left with the shares of a group: a row "
+    "is a given record's with a probability of 1 divided by its size"
+)
+"""What limits on kept columns guarantee, in one sentence."""
+
 REPEATS = (
     "Differencing and repeats: two releases of the same records, or of records that differ in a few, give away more "
     "than either. Publish one."
 )
+JOINT = "Masked values of a row were moved together: an adversary who recognises one reads the others."
 SHARED = "Values that all records of a group share: they are known of its members without finding the row."
 ORDER = (
     "Order: where rows stay in the order of the original, or keep its index, whoever knows that order knows whose they "
@@ -105,7 +113,6 @@ def of_groups(
     *,
     what: str = "",
     person: Any = None,
-    sensitive: Mapping[Any, int] | None = None,
     accepted: Sequence[Any] = (),
     joint: bool = False,
 ) -> Guarantee:
@@ -114,7 +121,7 @@ def of_groups(
     >>> of_groups(5, ["icd"], person="patient").headline
     'Probability that a row belongs to a given person: at most 1 in 5'
     """
-    values, limits = what or f"the true {listed(masked)}", dict(sensitive or {})
+    values = what or f"the true {listed(masked)}"
     apart = "Nothing else tells the rows of a group apart"
     if kept:
         apart += f": {listed(kept)} {'are' if len(kept) > 1 else 'is'} neither known of a person nor predictable from "
@@ -144,11 +151,11 @@ def of_groups(
         unit=unit,
         premise=f"{apart}.",
         # Item sets are published in random order; rows of a table stay where they are unless somebody shuffles them.
-        not_covered=(*_not_covered(k, kept, limits, joint), *(() if what else (ORDER,)), REPEATS, SEEDS),
+        not_covered=(*_not_covered(k, kept, joint), *(() if what else (ORDER,)), REPEATS, SEEDS),
     )
 
 
-def _not_covered(k: int, kept: Sequence[Any], sensitive: Mapping[Any, int], joint: bool) -> list[str]:
+def _not_covered(k: int, kept: Sequence[Any], joint: bool) -> list[str]:
     found = []
     if kept:
         found.append(
@@ -156,18 +163,56 @@ def _not_covered(k: int, kept: Sequence[Any], sensitive: Mapping[Any, int], join
             f"re-identify the person with a higher probability than 1/{k}. Mask what an adversary may know."
         )
     found.append(SHARED)
-    for name, share in sensitive.items():
-        found.append(
-            f"Belief about {name}: no value is on more than 1/{share} of a group, but groups were formed with regard "
-            f"to {name}, and an adversary who knows that may learn from who is in which group."
-        )
     if joint:
-        found.append("Masked values of a row were moved together: an adversary who recognises one reads the others.")
+        found.append(JOINT)
     found.append(
         f"Insiders: t members of a group of s who know their own rows leave 1/(s − t) for the others, which may be "
         f"more than 1/{k}."
     )
     return found
+
+
+def of_limits(
+    k: int,
+    masked: Sequence[Any],
+    kept: Sequence[Any],
+    sensitive: Mapping[Any, int],
+    *,
+    person: Any = None,
+    accepted: Sequence[Any] = (),
+    joint: bool = False,
+) -> Guarantee:
+    """State what permuting inside groups of k guarantees that were formed with regard to kept columns.
+
+    >>> of_limits(5, ["icd"], ["hiv"], {"hiv": 3}).headline
+    'Groups of at least 5 records, in which no value of hiv is on more than 1 in 3'
+    """
+    columns, members = listed(list(sensitive)), f"{k:,} {'records' if person is None else 'persons'}"
+    limits = [f"{name} is on more than 1 in {share:,}" for name, share in sensitive.items()]
+    shares = [f"no value of {name} is on more than 1/{share} of its rows" for name, share in sensitive.items()]
+    if person is not None:
+        shares = [f"no person has more than 1/{k} of its rows", *shares]
+    allowed = f" The owner accepted {listed(accepted)}, which could tell many rows apart." if accepted else ""
+    return Guarantee(
+        kind="labels",
+        headline=f"Groups of at least {members}, in which no value of {listed(limits, 'or')}",
+        claim=f"Every group has at least {members}, and {listed(shares)}. {LIMITS}.",
+        adversary="Anybody who looks at a group.",
+        unit="One group of rows.",
+        not_covered=(
+            f"Belief: groups were formed with regard to {columns}, so an adversary who knows the algorithm and the "
+            f"groups may be surer of {columns} of a person than the shares in a group say (minimality).",
+            f"Re-identification: for the same reason such an adversary may be surer of a person's row than 1/{k}, up "
+            "to certainty. No probability is guaranteed.",
+            f"Kept columns: an adversary who knows {listed(kept or list(sensitive), 'or')} of a person, or can predict "
+            f"it from {listed(masked)}, may find the row. Mask what an adversary may know.{allowed}",
+            SHARED,
+            *((JOINT,) if joint else ()),
+            ORDER,
+            REPEATS,
+            SEEDS,
+        ),
+    )
 
 
 def of_labels(least: int) -> Guarantee:
@@ -200,9 +245,11 @@ def local(epsilon: float, masked: Sequence[Any]) -> Guarantee:
         f"{len(masked)} masked values spends {spent} in all. That is about values, not about finding a row.",
         adversary="Knows everything but the value in question and what was drawn for it.",
         unit="One value of one record; the ε of all values of a person add up.",
-        premise="The domain of values and the options were chosen without regard to the value in question.",
+        premise="The domain of values and the options were chosen without regard to the data.",
         not_covered=(
             "Re-identification: no probability of finding a row is guaranteed.",
+            "Missing values: whether a value is missing is not protected.",
+            "Figures: the number of categories that occurred, and of missing values, is that of the data.",
             REPEATS,
             SEEDS,
         ),

@@ -155,11 +155,21 @@ class Method:
         """The re-identification probability that the method guarantees not to exceed; None where it guarantees none."""
         return None
 
-    def statement(self, masked: Sequence[Any], kept: Sequence[Any] = (), *, seeded: bool = False) -> Guarantee:
-        """State what a release guarantees in which some columns are masked and others kept."""
-        return SEEDED if seeded else self._statement(masked, kept)
+    def statement(
+        self,
+        masked: Sequence[Any],
+        kept: Sequence[Any] = (),
+        *,
+        seeded: bool = False,
+        roots: Mapping[Any, Any] | None = None,
+    ) -> Guarantee:
+        """State what a release guarantees in which some columns are masked and others kept.
 
-    def _statement(self, masked: Sequence[Any], kept: Sequence[Any]) -> Guarantee:
+        ``roots`` are the roots in effect by masked column, None for one whose meaning has none.
+        """
+        return SEEDED if seeded else self._statement(masked, kept, roots or {})
+
+    def _statement(self, masked: Sequence[Any], kept: Sequence[Any], roots: Mapping[Any, Any]) -> Guarantee:
         return none(
             "No re-identification probability is guaranteed by this method. The risk of a release can only be "
             "measured, by attacks; a stronger attack may find more."
@@ -351,7 +361,7 @@ class Result:
         """What the release guarantees: the claim, its adversary, unit and premise, and what is not covered."""
         masked = self.params["columns"]
         kept = [name for name in Table(self.data).names if name not in masked]
-        return self.method.statement(masked, kept, seeded=self.params["seeded"])
+        return self.method.statement(masked, kept, seeded=self.params["seeded"], roots=self.params.get("roots"))
 
     def linkage(self, known: Any = None, **options: Any) -> Any:
         """Attack the release; owner only. Options are those of ``nominym.risk.linkage``.

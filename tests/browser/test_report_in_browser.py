@@ -219,6 +219,7 @@ def test_it_prints(opened) -> None:
     assert page.locator("figure.wide svg.main-svg").first.bounding_box()["width"] > 800
 
 
+@pytest.mark.filterwarnings("ignore:hardly anything changes")
 def test_names_do_not_run(browser, tmp_path) -> None:
     names = [HOSTILE, "<a href='javascript:alert(1)'>here</a>", "<b>bold</b> & plain"]
     tax = nym.Taxonomy.from_edges([(name, "<i>all</i>") for name in names])

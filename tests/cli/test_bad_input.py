@@ -287,7 +287,8 @@ def test_disk_full(run: Run, disk: Callable[..., Path], name: str) -> None:
     Path("visits.csv").write_text("\n".join(["name,diagnosis,ward,cost", *lines]) + "\n")
     place = disk("256k")
     (place / name).write_text("the old release")
-    done = run("swap", "visits.csv", "-o", place / name, *ROLES, "--k", 5, "--overwrite")
+    accepted = ("--accept", "ward", "--accept", "cost")
+    done = run("swap", "visits.csv", "-o", place / name, *ROLES, *accepted, "--k", 5, "--overwrite")
     assert done.code == 4, done.err
     assert "no space left on the disk; nothing was written" in done.err
     assert [path.name for path in place.iterdir()] == [name]

@@ -341,18 +341,25 @@ def test_domains_of_two_values_are_refused(monkeypatch, how) -> None:
     monkeypatch.setattr(_core, "shift_values", lambda *_: pytest.fail("work was done"))
     column = {"answer": ["yes", "no", "no"] * 5}
     two = nym.DistanceMatrix([[0, 1], [1, 0]], ["yes", "no"])
-    says = r"column 'answer': its domain has two values, 'yes' and 'no', and noise never .*; swap ranks .*, or use the"
+    says = r"column 'answer': it has two values, 'no' and 'yes', and noise never .*; swap ranks .*, or use the"
     for call in (nym.add_noise, nym.NoiseModel.fit):
         with pytest.raises(error.ParameterError, match=says):
             call(column, {"answer": two}, alpha=0.3, **how)
     # In a taxonomy the domain is that below the least common subsumer, or a concept that is named.
     tax = nym.Taxonomy.from_edges([("yes", "answer"), ("no", "answer"), ("never", "no")])
     negative = {"answer": ["no", "never"] * 5}
-    with pytest.raises(error.ParameterError, match=r"two values, .*; name a concept above 'no' as the root .*, swap"):
-        nym.add_noise(negative, {"answer": tax}, alpha=0.3, **how)
+    for roots in ({}, {"answer": "answer"}):
+        says = r"it has two values, 'never' and 'no', .* whatever else .*; swap"
+        with pytest.raises(error.ParameterError, match=says):
+            nym.add_noise(negative, {"answer": tax}, alpha=0.3, roots=roots, **how)
+    # A constant column in such a domain: there a wider one helps.
+    never = {"answer": ["never"] * 5}
+    says = r"its domain has two values, 'never' and 'no', .*; name a concept above 'no' as the root .*, swap"
+    with pytest.raises(error.ParameterError, match=says):
+        nym.add_noise(never, {"answer": tax}, alpha=0.3, roots={"answer": "no"}, **how)
     pair = nym.Taxonomy.from_edges([("no", "answer")])
     with pytest.raises(error.ParameterError, match=r"two values, .*whoever sees one knows the other; swap ranks"):
-        nym.add_noise({"answer": ["no", "answer"]}, {"answer": pair}, alpha=0.3, **how)
+        nym.add_noise({"answer": ["answer"] * 3}, {"answer": pair}, alpha=0.3, **how)
 
 
 def test_remedies_for_two_values_exist() -> None:
@@ -368,9 +375,8 @@ def test_remedies_for_two_values_exist() -> None:
     assert swapped["age"] != both["age"]
     assert sorted(swapped["answer"]) == sorted(column["answer"])
     tax = nym.Taxonomy.from_edges([("yes", "answer"), ("no", "answer"), ("never", "no"), ("maybe", "answer")])
-    negative = {"answer": ["no", "never"] * 5}
-    with pytest.warns(error.PrivacyWarning, match="it has two values, 'never' and 'no'"):
-        nym.add_noise(negative, {"answer": tax}, alpha=0.3, roots={"answer": "answer"}, seed=1)
+    never = {"answer": ["never"] * 5}
+    nym.add_noise(never, {"answer": tax}, alpha=0.3, roots={"answer": "answer"}, seed=1)
 
 
 def test_two_values_are_inverted_with_certainty() -> None:
@@ -383,7 +389,23 @@ def test_two_values_are_inverted_with_certainty() -> None:
         assert (after == 1 - codes).all()
 
 
-def test_small_domains_and_columns_of_two_values_warn_and_note() -> None:
+def test_columns_of_two_values_are_refused_whatever_the_domain() -> None:
+    two, nine = {"x": ["v0", "v1"] * 20}, {"x": [f"v{i % 9}" for i in range(40)]}
+    says = r"column 'x': it has two values, 'v0' and 'v1', .* it was the other"
+    for call in (nym.add_noise, nym.NoiseModel.fit):
+        with pytest.raises(error.ParameterError, match=says):
+            call(two, {"x": equal(9)}, alpha=1)
+    model = nym.NoiseModel.fit(nine, {"x": equal(9)}, alpha=1)
+    with pytest.raises(error.ParameterError, match=says):
+        model.transform(two)
+    # Few records of a stream may have two values by chance.
+    model.transform({"x": two["x"][:29]})
+    # The exponential mechanism may keep a value.
+    kept = nym.add_noise(two, {"x": equal(9)}, method="exponential", epsilon=3, seed=1).data["x"]
+    assert any(old == new for old, new in zip(two["x"], kept, strict=True))
+
+
+def test_small_domains_warn_and_note() -> None:
     for size, warns in ((3, True), (4, True), (5, False)):
         column = {"x": [f"v{i % size}" for i in range(50)]}
         if warns:
@@ -396,13 +418,6 @@ def test_small_domains_and_columns_of_two_values_warn_and_note() -> None:
         notes = model.transform(column).summary["notes"]
         assert any(f"its domain has {size} values" in note for note in notes) == warns
         assert "it never leaves a value as it was" in notes[-1]
-    with pytest.warns(error.PrivacyWarning, match=r"column 'x': it has two values, 'v0' and 'v1', .* it was the other"):
-        res = nym.add_noise({"x": ["v0", "v1"] * 20}, {"x": equal(9)}, alpha=0.3)
-    # Where one of the two is shown, it was the other.
-    before, after = np.array(["v0", "v1"] * 20), np.array(res.data["x"])
-    shown = np.isin(after, before)
-    assert shown.any()
-    assert (after != before)[shown].all()
 
 
 def test_weak_columns_are_saved_with_a_model(tmp_path) -> None:
@@ -450,3 +465,30 @@ def test_excluding_the_value_shown_tells_more_than_frequencies(case) -> None:
     assert np.mean(rng.integers(size, size=len(before)) == before) == pytest.approx(1 / size, abs=0.015)
     assert np.mean(excluded == before) == pytest.approx(1 / (size - 1), abs=0.015)
     assert np.mean(by_rule == before) == pytest.approx(RATES[case], abs=0.03)
+
+
+def test_local_privacy_is_stated_only_of_domains_that_are_named() -> None:
+    """A domain that is derived tells tables apart that differ in one value, whatever is drawn."""
+    tax = nym.Taxonomy.from_edges(
+        [("flu", "resp"), ("cold", "resp"), ("resp", "ill"), ("burn", "hurt"), ("hurt", "ill")]
+    )
+    how = {"method": "exponential", "epsilon": 1.0}
+    one, other = ["flu", "cold", None] * 4, ["flu", "cold", None] * 3 + ["flu", "burn", None]
+    derived = [nym.add_noise({"d": values}, {"d": tax}, **how) for values in (one, other)]
+    assert [res.params["roots"] for res in derived] == [{"d": "resp"}, {"d": "ill"}]
+    for res in derived:
+        assert not res.guarantee
+        assert res.guarantee.claim.startswith("Nothing is guaranteed: the domain of d was derived from the data")
+    for values in (one, other):
+        res = nym.add_noise({"d": values}, {"d": tax}, **how, roots={"d": "ill"})
+        assert res.guarantee.kind == "local"
+        assert res.summary["attributes"]["d"]["domain"] == 6
+        assert [value is None for value in res.data["d"]] == [value is None for value in values]
+        assert "Missing values: whether a value is missing is not protected." in res.guarantee.not_covered
+    labels = ["a", "b", "c", "d", "e"]
+    matrix = nym.DistanceMatrix(1.0 - np.eye(5), labels)
+    res = nym.add_noise({"x": ["a", "b"] * 5, "d": other[:10]}, {"x": matrix, "d": tax}, **how, roots={"d": "ill"})
+    assert res.guarantee.kind == "local"
+    assert res.summary["attributes"]["x"]["domain"] == 5
+    res = nym.add_noise({"x": ["a", "b"] * 5, "d": other[:10]}, {"x": matrix, "d": tax}, **how)
+    assert "the domain of d was derived" in res.guarantee.claim

@@ -103,6 +103,7 @@ def test_item_sets_and_columns_of_lists_make_the_same_release(folder: Path) -> N
     assert "not part of the release: name" in nym.release.read_manifest("b.txt").notes
     made = nym.publish(nym.Itemsets.from_fimi("baskets.dat"), "c.parquet", None, method, label=labels, key="c.key")
     record = nym.release.read_record("c.key", "c.parquet", 100)
+    assert len(record.input.pop("labels")) == 64
     assert record.input == {"rows": 100, "items": made.result.base.n_items}
     assert made.result.labels[record.rows[0]] == labels[0]
     with pytest.raises(ParameterError, match="item sets have no roles"):

@@ -11,6 +11,9 @@ import nominym as nym
 from nominym import chart, error
 from nominym.report import figures
 
+# Small tables: kept columns together are nearly unique.
+pytestmark = pytest.mark.filterwarnings("ignore:.*that no other record has:nominym.error.PrivacyWarning")
+
 
 @pytest.fixture(scope="module")
 def masked():

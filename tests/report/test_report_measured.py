@@ -13,6 +13,9 @@ from nominym import error
 from nominym.report import measured
 from nominym.table import Change, Comparison
 
+# Small tables: kept columns together are nearly unique.
+pytestmark = pytest.mark.filterwarnings("ignore:.*that no other record has:nominym.error.PrivacyWarning")
+
 TAX = nym.Taxonomy.from_edges(
     [
         ("Coma", "Disorder"),

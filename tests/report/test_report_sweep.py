@@ -11,6 +11,11 @@ from nominym import error
 from nominym.report import sweep
 from nominym.table import frame as table_frame
 
+# Small tables, of which much is kept.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*(no other record has|can be read off them):nominym.error.PrivacyWarning"
+)
+
 
 @pytest.fixture(scope="module")
 def discharges():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,6 +161,47 @@ def test_a_pseudonym_links_the_rows_of_a_person() -> None:
             nym.risk.linkage(frame.assign(w=column), after.assign(w=column), meanings, attacks="linked rows")
 
 
+def test_a_pseudonym_of_many_rows_links_them_too() -> None:
+    """200 patients with 30 discharges each: hardly anybody is found by a discharge, and nearly everybody by all."""
+    frame, taxonomies = nym.datasets.discharges(6_000, seed=1)
+    frame = frame[["diagnosis", "procedure"]].assign(pseudonym=np.arange(6_000) // 30)
+    meanings = {name: taxonomies[name] for name in ("diagnosis", "procedure")}
+    res = nym.rank_swap(frame, meanings, k=10, seed=1, accept=["pseudonym"])
+    found = res.linkage(attacks=["nearest row", "linked rows"], seed=1)
+    assert found.holds_masked
+    assert found.holds is False
+    row = found.attacks[found.attacks["attack"] == "linked rows"].iloc[0]
+    assert row["attacked"] == 200
+    assert row["share"] > 0.8
+    assert "values of pseudonym are found" in row["why"]
+
+
+def test_sets_as_rows_are_linked_by_their_number(shared_data: Callable[[str], Path]) -> None:
+    """1,000 sets of 37 items, one item in a row, the number of the set kept: the groups consist of equal items."""
+    lines = shared_data("fimi/chess.dat").read_text().splitlines()[:1_000]
+    rows = [(number, item) for number, line in enumerate(lines) for item in line.split()]
+    frame = pd.DataFrame(rows, columns=["tid", "item"])
+    with pytest.warns(nym.error.PrivacyWarning, match="hardly anything changes"):
+        res = nym.rank_swap(frame, {"item": nym.Equality()}, k=10, seed=1, accept=["tid"])
+    found = res.linkage(attacks=["nearest row", "linked rows"], seed=1)
+    assert shares(found)["nearest row"] < 0.01
+    assert shares(found, "tid")["linked rows"] > 0.9
+    assert found.holds_masked
+    assert found.holds is False
+
+
+@pytest.mark.parametrize(
+    ("values", "rows", "linked"),
+    [(19, 10, False), (20, 20, True), (20, 21, False), (149, 21, False), (150, 21, True), (150, 100, True),
+     (150, 101, False), (150, 1, False)],
+)  # fmt: skip
+def test_which_columns_link_rows(values: int, rows: int, linked: bool) -> None:
+    """Of few values, each has to be shared by few rows: else they are ages, or wards."""
+    frame = pd.DataFrame({"x": np.arange(values * rows) % 7, "of": np.repeat(np.arange(values), rows)})
+    found = nym.risk.linkage(frame, frame, {"x": nym.Order()}, attacks=["equal rows", "linked rows"])
+    assert ("linked rows" in set(found.attacks["attack"])) is linked
+
+
 def test_matching_all_at_once_beats_the_nearest_row_on_noise() -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"x": rng.uniform(size=600), "y": rng.uniform(size=600)})
@@ -263,6 +306,12 @@ def test_people_worse_off_are_counted() -> None:
         "50 % of the 200 people are found; 100 people with values that together nobody else has have exactly one equal "
         "row; it is theirs in 100 % of the cases"
     )
+    # Matching tells of too few classes who is worse off.
+    both = nym.risk.linkage(before, after, {"x": nym.Order()}, k=10, attacks=["equal rows", "best matching"], seed=1)
+    assert both.attacks["above_2k"].isna().tolist() == both.attacks["above_half"].isna().tolist() == [False, True]
+    assert [row["above_2k"] for row in both.to_dict()["attacks"]] == [0.5, None]
+    again = nym.risk.linkage(before, after, {"x": nym.Order()}, k=10, attacks=["equal rows", "best matching"], seed=1)
+    assert both == again
     told = nym.risk.linkage(before, after, {"x": nym.Order()}, attacks="equal rows").worst
     assert (told["above_2k"], told["above_half"], told["bound"], told["holds"], told["why"]) == (None,) * 4 + ("",)
 

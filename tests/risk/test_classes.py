@@ -42,7 +42,7 @@ def test_columns_of_any_type() -> None:
 def test_swapping_keeps_uniqueness_where_it_says_so() -> None:
     frame, taxonomies = nym.datasets.discharges(1_000, seed=1)
     names = ["diagnosis", "procedure"]
-    joint = nym.rank_swap(frame, {n: taxonomies[n] for n in names}, 5, draw="joint", seed=1)
+    joint = nym.rank_swap(frame[names], {n: taxonomies[n] for n in names}, 5, draw="joint", seed=1)
     assert nym.risk.classes(joint.data, names) == nym.risk.classes(frame, names)
 
 

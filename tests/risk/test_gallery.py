@@ -5,7 +5,9 @@ They are judged as their owner would judge them: by ``risk.linkage`` or ``risk.w
 
 from __future__ import annotations
 
+import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import nominym as nym
 from commands import Done, Run
 from nominym.itemsets.graph import Ring
 from nominym.itemsets.release import publish
+from nominym.release.manifest import write_record
 
 K = 10
 N = 2_000
@@ -206,6 +209,102 @@ def test_numbers_compared_as_labels(run: Run) -> None:
     labels = dict.fromkeys(frame, nym.Equality())
     assert nym.risk.linkage(frame, after, labels, k=K, attacks=["nearest row"]).share < 0.05
     assert nym.risk.linkage(frame, after, orders, k=K, attacks=["nearest row"]).share > 0.9
+
+
+# ---- releases that were forged together with their manifest and their owner's record
+
+
+COLUMNS = ("a", "b", "c")
+
+
+@pytest.fixture
+def published(run: Run) -> pd.DataFrame:
+    """A release that is verified, of records of which some are of the same person."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.integers(0, 60, 600), "b": rng.integers(0, 40, 600),
+                          "c": rng.choice(list("uvwxyz"), 600), "who": rng.integers(0, 200, 600)})  # fmt: skip
+    saved(frame, "o.csv")
+    roles = ("--quasi", "a=number", "--quasi", "b=number", "--quasi", "c=equal", "--identifier", "who")
+    assert run("swap", "o.csv", "-o", "r.csv", *roles, "--k", 5, "--key", "key.parquet").code == 0
+    done, said = judged(run, "o.csv", "r.csv", "--key", "key.parquet")
+    assert done.code == 0, said
+    assert said["verified"]
+    return frame
+
+
+def forge(change: Any = None, said: Any = None, rows: Any = None) -> None:
+    """Change the rows of the records, by group, what the manifest says, or the order; all files fit each other."""
+    record = nym.release.read_record("key.parquet", "r.csv", 600)
+    manifest = nym.release.read_manifest("r.csv")
+    after = pd.read_csv("r.csv").iloc[record.rows].reset_index(drop=True)
+    if change is not None:
+        change(after, record.groups)
+    record = record if rows is None else replace(record, rows=rows.astype(np.uint32))
+    saved(after.iloc[np.argsort(record.rows)], "r.csv")
+    sha256 = hashlib.sha256(Path("r.csv").read_bytes()).hexdigest()
+    content = {name: value for name, value in json.loads(manifest.to_json()).items() if name in vars(manifest)}
+    content["output"]["sha256"] = sha256
+    if said is not None:
+        said(content)
+    Path("r.csv.manifest.json").write_text(replace(manifest, **content).to_json())
+    write_record(record, Path("key.parquet"), sha256)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_cyclic_shifts(run: Run, published: pd.DataFrame, together: bool) -> None:
+    """Nobody keeps a value, no attack knows the rule, and whoever does has everybody."""
+
+    def shift(after: pd.DataFrame, groups: Any) -> None:
+        for group in np.unique(groups):
+            members = np.flatnonzero(groups == group)
+            members = members[np.argsort(published["a"].to_numpy()[members], kind="stable")]
+            for at, name in enumerate(COLUMNS):
+                after.loc[members, name] = published[name].to_numpy()[np.roll(members, 1 if together else at + 1)]
+
+    forge(shift)
+    done, said = judged(run, "o.csv", "r.csv", "--key", "key.parquet")
+    assert done.code == 1
+    assert "broken: the draw was not random: " in said["verdict"]
+
+
+def test_a_share_of_persons_that_is_ignored(run: Run, published: pd.DataFrame) -> None:
+    done, said = judged(run, "o.csv", "r.csv", "--key", "key.parquet", "--person", "who")
+    assert done.code == 1
+    assert "for persons: " in said["verdict"]
+    assert not said["verified"]
+
+
+def test_forged_options(run: Run, published: pd.DataFrame) -> None:
+    """Options that state more than was done."""
+
+    def claim(content: dict[str, Any]) -> None:
+        method = nym.RankSwap(k=5, person="who")
+        content["options"]["person"] = content["params"]["person"] = "who"
+        content["guarantee"] = method.statement(list(COLUMNS)).to_dict()
+
+    forge(said=claim)
+    done, said = judged(run, "o.csv", "r.csv", "--key", "key.parquet")
+    assert done.code == 1
+    assert "contradicts its own method" in said["verdict"]
+    assert "for persons: in " in said["verdict"]
+
+
+def test_a_column_under_another_name(run: Run, published: pd.DataFrame) -> None:
+    forge(lambda after, groups: after.insert(0, "A", published["a"]))
+    done, said = judged(run, "o.csv", "r.csv", "--key", "key.parquet")
+    assert done.code == 1
+    assert any("it is column 'a' under another name" in doubt for doubt in said["doubts"])
+    assert "broken: column 'A' of the release has no role in the manifest" in said["verdict"]
+
+
+@pytest.mark.parametrize("by", ["a true column", "equal steps"])
+def test_rows_in_an_order_that_tells(run: Run, published: pd.DataFrame, by: str) -> None:
+    steps = (np.arange(600) * 37 + 5) % 600
+    ties = np.random.default_rng(1).random(600)
+    forge(rows=steps if by == "equal steps" else np.argsort(np.lexsort((ties, published["b"], published["a"]))))
+    done, said = judged(run, "o.csv", "r.csv", "--key", "key.parquet")
+    assert done.code == 1
+    assert "broken: the rows are not in a random order: " in said["verdict"]
 
 
 # ---- item sets

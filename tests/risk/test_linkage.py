@@ -307,6 +307,28 @@ def test_the_table_lists_who_knows_what() -> None:
         hash(found)
 
 
+def test_many_kept_columns_by_themselves_are_known_in_brief() -> None:
+    """Time grows with kept columns: attacks that take long are made with none and with all of more than 8."""
+    n = 6_000
+    rng = np.random.default_rng(1)
+    table = {name: rng.integers(0, 9, n) for name in "abcdefghij"}
+    long, quick = ("one-to-one recoding", "best matching"), ("nearest row", "equal rows")
+    options = {"attacks": [*quick, *long], "k": 3, "groups": np.arange(n) // 3, "seed": 1}
+
+    def attacked(kept: str, **other: object) -> dict[str, dict[int, set[int]]]:
+        """Return how many were attacked, by the attack and the number of kept columns known."""
+        found = nym.risk.linkage(table, table, {"a": nym.Order()}, kept=list(kept), **options | other).attacks
+        numbers = found.groupby(["attack", found["also_known"].map(len)])["attacked"].agg(set)
+        return {name: numbers[name].to_dict() for name in (*quick, *long)}
+
+    assert attacked("bcdefghi") == {name: {0: {n}, 1: {n}, 8: {n}} for name in (*quick, *long)}
+    brief, ends = {0: {n}, 1: {5_000}, 9: {n}}, {0: {n}, 9: {n}}
+    assert attacked("bcdefghij") == {name: brief if name in quick else ends for name in (*quick, *long)}
+    # Who asks for all, or for so many, gets them.
+    for sample, size in ((None, n), (5_500, 5_500)):
+        assert attacked("bcdefghij", sample=sample)["nearest row"] == {0: {size}, 1: {size}, 9: {size}}
+
+
 def test_what_is_said() -> None:
     table = {"x": [f"{i:03}" for i in range(200)], "y": [i % 7 for i in range(200)]}
     shown = repr(nym.risk.linkage(table, table, {"x": TAX}, k=3))

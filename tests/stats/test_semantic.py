@@ -218,7 +218,7 @@ def test_progress_of_statistics() -> None:
 
 def test_statistics_beyond_memory_are_refused(monkeypatch) -> None:
     monkeypatch.setattr(control, "free_memory", lambda: 1000)
-    tax = Taxonomy.from_edges([(f"{i:03}", "top") for i in range(200)])
+    tax = Taxonomy.from_edges([(f"{i:03}", "top") for i in range(2_000)])
     with pytest.raises(error.SizeError, match="too many categories"):
         stats.distance_variance(tax.ids, tax)
 

@@ -101,6 +101,26 @@ def test_a_known_kept_column_breaks_the_premise() -> None:
     assert all(set(cells.values()) == {Fraction(1, 3)} for cells in posteriors(tuples, joint=False).values())
 
 
+def test_groups_that_depend_on_a_kept_column_leak() -> None:
+    """Why there is no bound with sensitive columns: of six records, four rows are known for certain.
+
+    The adversary knows everybody's x, the algorithm and the groups {0, 2}, {1, 3}, {4, 5}, whose rows show p and q, p
+    and r, q and r. The two records with x = 0 would be one group, were their values of s not the same: both are p.
+    """
+    x, seen = [0, 0, 10, 12, 14, 16], Counter()
+    for first, second, third in product(permutations("pq"), permutations("pr"), permutations("qr")):
+        kept = [first[0], second[0], first[1], second[1], *third]
+        for _ in range(30):
+            res = nym.rank_swap({"x": x, "s": kept}, {"x": nym.Order()}, k=2, sensitive={"s": 2}, accept=["s"])
+            groups = res.secret.groups
+            pairs = {frozenset(np.flatnonzero(groups == group).tolist()) for group in range(3)}
+            seen["".join(kept)] += pairs == {frozenset({0, 2}), frozenset({1, 3}), frozenset({4, 5})}
+    assert {kept for kept, times in seen.items() if times} == {"ppqrqr", "ppqrrq"}
+    assert res.summary["bound"] is None
+    assert res.guarantee.bound is None
+    assert res.guarantee.kind == "labels"
+
+
 def test_partitions_apart_leak() -> None:
     """Two columns in groups of their own: some rows have fewer owners than either group has members."""
     people: list[Tuple] = [(0, 0), (0, 1), (1, 0), (1, 1)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+import warnings
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import nominym as nym
 from commands import Run
 from nominym import error
 from nominym.groups import check_kept, kept
+from nominym.groups.telling import agreement, coded, in_parts
 from nominym.table import code
 
 CODES = np.array([f"{i:03}" for i in range(200)])
@@ -85,9 +88,11 @@ def test_a_description_beside_its_code_is_refused() -> None:
     # A few wrong descriptions do not help.
     wrong = np.random.default_rng(3).random(600) < 0.03
     assert "column 'text'" in refused(frame.assign(text=frame["text"].where(~wrong, "other")))
-    assert "the masked column code can be read off it, which the owner accepted" in str(
-        swap(frame, accept="text").summary["notes"]
-    )
+    res = swap(frame, accept="text")
+    assert res.summary["notes"] == []
+    assert res.secret.summary["notes"][0].startswith("text: the masked column 'code' can be read off it: two records")
+    assert res.secret.summary["notes"][0].endswith(", which the owner accepted")
+    assert "although text could tell many rows apart, which the owner accepted" in res.guarantee.premise
 
 
 def test_what_predicts_a_masked_column_is_warned_of_without_public_figures() -> None:
@@ -96,8 +101,9 @@ def test_what_predicts_a_masked_column_is_warned_of_without_public_figures() -> 
     frame["text"] = frame["code"].where(~wrong, CODES[np.random.default_rng(4).integers(20, 60, 600)])
     with pytest.warns(nym.PrivacyWarning, match=r"text: the masked column 'code' can be read off it: .* in \d\d%"):
         res = swap(frame)
-    # How kept and masked values went together helps to undo a draw: the figures are the owner's.
-    assert res.summary["notes"] == ["text: the masked column code can often be read off it"]
+    # How kept and masked values went together helps to undo a draw: that they did is the owner's to know.
+    assert res.summary["notes"] == []
+    assert any(note.startswith("text: the masked column 'code'") for note in res.secret.summary["notes"])
     # Chance is no prediction, however frequent a value is.
     sex = pd.DataFrame({"sex": ["f"] * 580 + ["m"] * 20, "ward": np.arange(600) % 4})
     with pytest.warns(nym.PrivacyWarning, match="hardly anything changes"):
@@ -122,8 +128,7 @@ def test_predictions_are_those_of_a_naive_count(rows: list[tuple[str, str | None
     first, second = map(list, zip(*rows, strict=True))
     right, chance, covered = naive(first, second)
     beyond = (right - chance) / (1 - chance) if chance < 1 else 0.0
-    column = code(first)
-    found = kept._read_off("a", column.codes, np.bincount(column.codes), "b", code(second))
+    found = next(iter(kept._read_off(("a",), [coded(code(first))], [("b", coded(code(second)))], [])), None)
     judged = covered and covered >= 0.2 * len(rows) and chance < 1
     if abs(beyond - 0.5) > 1e-9 and abs(beyond - 0.9) > 1e-9:
         assert (found is not None) == bool(judged and beyond >= 0.5)
@@ -145,10 +150,136 @@ def test_links_are_those_of_a_naive_count(rows: list[tuple[str, str]], k: int) -
         for p in several
         if any(rows.count((v, p)) > 1 and len({q for w, q in rows if w == v}) < k for v in set(values))
     ]
-    found = kept._linked(("a",), code(values).codes, code(people), k)
+    found = kept._linked(("a",), coded(code(values)), code(people), k)
     share = len(linked) / len(several) if several else 0.0
     assert (found is not None) == (share > 0.05)
     assert found is None or f": {share:.0%} of the persons" in found.figures
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 80) | st.none()), min_size=30, max_size=60))
+@settings(max_examples=100, deadline=None)
+def test_neighbouring_parts_are_those_of_a_naive_count(rows: list[tuple[str, int | None]]) -> None:
+    first, second = map(list, zip(*rows, strict=True))
+    column = code(second)
+    numbers = np.array([int(value) for value in column.categories])
+    parts = in_parts(column, np.argsort(np.argsort(numbers)))
+    if parts is None:
+        return
+    shown = parts.codes.tolist()
+    known = sorted(value for value in second if value is not None)
+    for value, part in zip(second, shown, strict=True):
+        if value is None:
+            assert part == parts.parts + 1
+            continue
+        middle = sum(other < value for other in known) + known.count(value) / 2
+        assert part == int(middle / len(known) * parts.parts)
+    near = [[abs(x - y) <= 1 for y in shown] for x in shown]
+    n, shares = len(rows), []
+    for i in range(n):
+        others = [j for j in range(n) if j != i and first[j] == first[i]]
+        if others:
+            shares.append(sum(near[i][j] for j in others) / len(others))
+    chance = sum(near[i][j] for i in range(n) for j in range(n) if i != j) / (n * (n - 1))
+    got = agreement(coded(code(first)), parts, 0.0)
+    if chance < 1 and shares:
+        assert got is not None
+        assert got.right == pytest.approx(sum(shares) / len(shares))
+        assert got.chance == pytest.approx(chance)
+
+
+INCOME = np.round(np.random.default_rng(2).normal(50_000, 9_000, 2_000), 2)
+
+
+@pytest.mark.parametrize(
+    ("net", "outcome"),
+    [
+        (np.round(INCOME * 0.7), "refused"),
+        (2020 - np.floor(INCOME / 500), "refused"),
+        (np.round(INCOME * 0.7, -3), "warned"),
+        (np.random.default_rng(3).permutation(np.round(INCOME * 0.7, -3)), "nothing"),
+    ],
+)
+def test_numbers_that_tell_numbers(net: np.ndarray, outcome: str) -> None:
+    """Equal values are rare among numbers; near ones are told by near ones."""
+    frame = pd.DataFrame({"income": INCOME, "net": net})
+    told = "the masked column 'income' can be read off it: two records with (nearly )?the same net have income in the"
+    kept_columns, masked = {"net": code(frame["net"])}, {"income": code(frame["income"])}
+    if outcome == "refused":
+        # One that is nearly unique is refused for that already.
+        with pytest.raises(error.DataError, match=f"{told}|no other record has"):
+            check_kept(kept_columns, masked, 2, ordered=["income"])
+        (note,) = check_kept(kept_columns, masked, 2, ["net"], ordered=["income"]).owners
+        assert re.search(f"{told}.*, which the owner accepted$", note)
+    elif outcome == "warned":
+        with pytest.warns(nym.PrivacyWarning, match=told):
+            res = nym.rank_swap(frame, {"income": nym.Order()}, k=2)
+        assert not any("income" in note for note in res.summary["notes"])
+    else:
+        assert nym.rank_swap(frame, {"income": nym.Order()}, k=2).secret.summary["notes"] == []
+    # Texts that are numbers are compared as numbers.
+    if outcome == "refused":
+        texts = {"net": code(frame["net"].astype(str))}
+        assert check_kept(texts, masked, 2, ["net"], ordered=["income"]).owners == [note]
+
+
+def test_two_columns_that_tell_a_masked_one_together() -> None:
+    frame = table()
+    number = frame["code"].astype(int)
+    frame = frame.assign(tens=number // 10, ones=number % 10)
+    assert refused(frame) == (
+        "columns 'tens' and 'ones': the masked column 'code' can be read off them: two records with the same tens and "
+        "ones have the same code in 100% of the cases, two of all records in 3%; drop one of them (in a release by "
+        "roles={'ones': 'identifier'}), mask it too, or, if nobody can know their values, give accept=['tens', 'ones']"
+    )
+    assert "columns 'tens' and 'ones'" in refused(frame, accept=["ones"])
+    res = swap(frame, accept=["tens", "ones"])
+    assert not any("code" in note for note in res.summary["notes"])
+    assert any(note.startswith("tens, ones: the masked column 'code'") for note in res.secret.summary["notes"])
+
+
+def test_three_columns_that_tell_a_masked_one_are_said() -> None:
+    rng = np.random.default_rng(1)
+    bits = rng.integers(0, 4, (3, 4_000))
+    masked = {"code": code((bits[0] ^ bits[1] ^ bits[2]).astype(str))}
+    columns = {name: code(part.astype(str)) for name, part in zip("abc", bits, strict=True)}
+    with pytest.warns(nym.PrivacyWarning, match="a, b, c: the masked column 'code' can be read off them") as caught:
+        notes = check_kept(columns, masked, 2)
+    assert len(caught) == len(notes.owners) == 1
+    assert notes.public == []
+
+
+def test_combinations_that_no_other_record_has() -> None:
+    rng = np.random.default_rng(5)
+    frame = table().assign(
+        height=rng.integers(0, 40, 600), weight=rng.integers(0, 40, 600), born=rng.integers(0, 9, 600)
+    )
+    counts = frame.value_counts(["height", "weight"]).to_numpy()
+    pair = f"height, weight: {(counts == 1).sum() / 600:.0%} of the records have a combination of values that no other "
+    with pytest.warns(nym.PrivacyWarning) as caught:
+        res = nym.rank_swap(frame, MASKED, k=3)
+    told = [str(each.message) for each in caught]
+    assert told[0].startswith(pair)
+    assert told[-1].startswith("ward, height, weight, born: ")
+    assert len(told) <= kept.FEW + 1
+    # That can be counted in the release.
+    assert len(res.summary["notes"]) == len(told)
+    assert res.summary["notes"][0].startswith(pair)
+
+
+def test_what_is_published_does_not_depend_on_who_has_which_row() -> None:
+    """All ways of giving the same kept values to the records of one group: the public side is the same."""
+    ward = ["A"] * 23 + ["B"] * 6
+    public, owners = [], []
+    for both in range(6):  # records with y whose ward is B
+        dx = ["x"] * (17 + both) + ["y"] * (6 - both) + ["y"] * both + ["x"] * (6 - both)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", nym.PrivacyWarning)
+            res = nym.rank_swap({"dx": dx, "ward": ward}, {"dx": nym.Equality()}, k=15)
+        assert res.summary["groups"]["count"] == 1
+        public.append((res.summary, res.params, res.guarantee))
+        owners.append(len(res.secret.summary["notes"]))
+    assert all(each == public[0] for each in public)
+    assert owners[-1] > owners[0]
 
 
 def test_names_that_cannot_be_accepted() -> None:
@@ -179,9 +310,12 @@ def test_a_million_rows_take_seconds() -> None:
     n = 1_000_000
     masked = {f"m{i}": code(rng.integers(0, size, n)) for i, size in enumerate((50, 2_000, 20_000))}
     columns = {f"k{i}": code(rng.integers(0, size, n)) for i, size in enumerate((2, 5, 20, 90, 90, 1_000, 5_000))}
+    person = code(rng.permutation(np.arange(n) % 700_000))
     start = time.process_time()
-    assert check_kept(columns, masked, 10, person=code(rng.permutation(np.arange(n) % 700_000))) == []
+    with pytest.warns(nym.PrivacyWarning, match="no other record has"):
+        notes = check_kept(columns, masked, 10, person=person, ordered=["m1", "m2"])
     assert time.process_time() - start < 30
+    assert notes.owners == []
 
 
 @pytest.fixture
@@ -229,3 +363,23 @@ def test_the_remedy_works_in_the_shell(run: Run, command: tuple[Any, ...]) -> No
     done = run(*line, "--accept", "cost")
     assert done.code == 0, done.err
     assert nym.release.read_manifest("r.csv").options["accept"] == ["cost"]
+
+
+def test_of_two_values_neither_is_rare_however_large_k() -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.normal(size=1_000), "sex": rng.choice(["f", "m"], 1_000)})
+    nym.rank_swap(frame, {"x": nym.Order()}, k=900)
+    with pytest.raises(nym.error.DataError, match="column 'number'"):
+        nym.rank_swap(frame.assign(number=range(1_000)), {"x": nym.Order()}, k=900)
+
+
+def test_a_kept_column_of_repeated_values_may_tell_persons() -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.normal(size=1_000), "patient": rng.integers(400, size=1_000)})
+    with pytest.raises(nym.error.DataError, match=r"if it tells persons, give person='patient'"):
+        nym.rank_swap(frame, {"x": nym.Order()}, k=5)
+    assert list(nym.rank_swap(frame, {"x": nym.Order()}, k=5, person="patient").data) == ["x"]
+    # Unique values tell no persons with several records.
+    with pytest.raises(nym.error.DataError) as found:
+        nym.rank_swap(frame.assign(patient=range(1_000)), {"x": nym.Order()}, k=5)
+    assert "person=" not in str(found.value)

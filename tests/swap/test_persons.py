@@ -66,7 +66,8 @@ def test_limits_hold_in_every_group_of_random_tables(seed: int) -> None:
     res = nym.rank_swap(frame, MASKED, k=k, person="patient", sensitive={"hiv": share})
     group_of = res.secret.groups
     said = res.summary["groups"]
-    assert said["largest_share"] == res.summary["bound"] == pytest.approx(largest(frame["patient"], group_of))
+    assert res.summary["bound"] is None
+    assert said["largest_share"] == pytest.approx(largest(frame["patient"], group_of))
     assert said["largest_share"] <= 1 / k
     assert said["sensitive"] == {"hiv": pytest.approx(largest(frame["hiv"], group_of))}
     assert said["sensitive"]["hiv"] <= 1 / share
@@ -121,14 +122,14 @@ def test_another_draw_shows_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"person": "patients"}, error.UnknownColumnError, "no column 'patients'; there are 'patient', 'code', 'age'"),
         ({"sensitive": {"aids": 2}}, error.UnknownColumnError, "no column 'aids'; there are 'patient', 'code'"),
-        ({"person": "code"}, error.ParameterError, "person=: column 'code': it is masked, but has to stay as it is"),
+        ({"person": "code"}, error.ParameterError, "person=: column 'code': it is masked; persons are told by a column that"),
         ({"sensitive": {"age": 2}}, error.ParameterError, "sensitive=: column 'age': it is masked"),
         ({"person": "hiv", "sensitive": {"hiv": 2}}, error.ParameterError, "column 'hiv': it tells persons, and is"),
         ({"sensitive": {"hiv": 1}}, error.ParameterError, r"sensitive=\{'hiv': 1\}: column 'hiv': give a whole number"),
         ({"sensitive": {"hiv": 2.0}}, error.ParameterError, "column 'hiv': give a whole number, 2 or more"),
         ({"sensitive": ["hiv"]}, error.ParameterError, "give a mapping from column names to numbers"),
         ({"person": ""}, error.ParameterError, "person='': give the name of a column"),
-        ({"person": "patient", "method": "records"}, error.ParameterError, "only where guarantee is 'strict'"),
+        ({"person": "patient", "method": "records"}, error.ParameterError, "leave out method='records', or person="),
         ({"sensitive": {"hiv": 2}, "method": "records"}, error.ParameterError, "only where guarantee is 'strict'"),
     ],
 )  # fmt: skip
@@ -163,7 +164,9 @@ def test_what_is_infeasible_names_value_and_limit() -> None:
             nym.rank_swap(frame[["code", *how.get("sensitive", [how.get("person")])]], {"code": TAX}, **how)
         assert str(caught.value) == told
     half = frame.assign(hiv=["no"] * 60 + [None] * 40)[["code", "hiv"]]
-    with pytest.raises(error.DataError, match=r"60 of 100 .*; no limit is possible: leave the column out, or some of"):
+    with pytest.raises(
+        error.DataError, match=r"60 of 100 .*; no limit is possible: leave out 20 of these 60 records and give"
+    ):
         nym.rank_swap(half, {"code": TAX}, k=2, sensitive={"hiv": 2})
     with pytest.raises(error.DataError, match="a missing value is on 60 of 100 records"):
         nym.rank_swap(half.assign(hiv=[None] * 60 + ["no"] * 40), {"code": TAX}, k=2, sensitive={"hiv": 2})
@@ -209,24 +212,29 @@ def test_a_kept_column_that_links_the_records_of_a_person_is_refused() -> None:
     assert "roles={'family': 'identifier'}" in told
     assert told.endswith("give accept=['family']")
     res = nym.rank_swap(frame, MASKED, k=12, person="patient", accept=["family"])
+    assert not any("links" in note for note in res.summary["notes"])
     assert any(
-        note.startswith("family: it links the records of a person: more than 90 %") and note.endswith("accepted")
-        for note in res.summary["notes"]
+        note.startswith("family: it links the records of a person: 100%") and note.endswith("accepted")
+        for note in res.secret.summary["notes"]
     )
 
 
-def test_kept_columns_that_link_together_are_said() -> None:
+def test_kept_columns_that_link_together() -> None:
     frame = stays(400)
     number = frame["patient"].str[1:].astype(int)
     frame = frame.assign(a=number % 7, b=number // 7 % 7)
-    with pytest.warns(nym.PrivacyWarning) as caught:
-        res = nym.rank_swap(frame, MASKED, k=12, person="patient")
-    told = [str(each.message) for each in caught]
-    assert len(told) == 1
-    assert told[0].startswith("hiv, a, b: they link the records of a person: ")
-    note = next(note for note in res.summary["notes"] if note.startswith("hiv, a, b: they link the records of"))
-    # Which records are one person's is not published: a figure of them is rounded.
-    assert "more than" in note
+    with pytest.raises(error.DataError) as caught:
+        nym.rank_swap(frame, MASKED, k=12, person="patient")
+    # hiv varies from record to record: what the others link is not hidden by it.
+    assert str(caught.value).startswith("columns 'a' and 'b': they link the records of a person: 100% of the persons")
+    assert str(caught.value).endswith("if nobody can know their values, give accept=['a', 'b']")
+    res = nym.rank_swap(frame, MASKED, k=12, person="patient", accept=["a", "b"])
+    assert not any("link" in note for note in res.summary["notes"])
+    assert any(note.startswith("a, b: they link the records") for note in res.secret.summary["notes"])
+    with pytest.warns(nym.PrivacyWarning, match="they link the records of a person: ") as warned:
+        res = nym.rank_swap(frame.assign(b=frame["b"] // 3), MASKED, k=12, person="patient")
+    assert len(warned) == 1
+    assert not any("link" in note for note in res.summary["notes"])
 
 
 ROLES = {"patient": "person", "code": "quasi-identifier", "age": "quasi-identifier", "hiv": "keep"}
@@ -261,10 +269,15 @@ def test_roles_that_contradict(folder: Path) -> None:
     for roles, method, told in (
         ({**ROLES, "hiv": "person"}, nym.RankSwap(k=3), "2 columns are to tell persons: 'patient', 'hiv'; one can"),
         ({**ROLES, "hiv": "identifier"}, limited, "column 'hiv': it is sensitive, but its role is identifier; give ro"),
+        (
+            {**ROLES, "hiv": "quasi-identifier"},
+            limited,
+            "column 'hiv': it is masked; a sensitive column stays as it is; ",
+        ),
         ({**ROLES, "patient": "keep"}, limited, "column 'patient': it tells persons, but its role is keep; give roles"),
         ({**ROLES, "patient": "keep", "hiv": "person"}, limited, "person='patient': the role of 'hiv' is person"),
         (ROLES, nym.DataSwap(), "column 'patient': its role is person, but DataSwap does not count persons; drop it"),
-        (ROLES, nym.RankSwap(k=3, method="records"), "person='patient': it plays a part only where guarantee is"),
+        (ROLES, nym.RankSwap(k=3, method="records"), "person='patient': published methods do not count persons"),
     ):
         with pytest.raises(error.ParameterError) as caught:
             nym.publish(stays(), "r.csv", roles, method, MASKED)
@@ -292,7 +305,8 @@ def test_persons_in_the_shell(shell: Run) -> None:
     assert "notice: persons are told by patient, which is dropped" in done.err
     assert "records, at least 4 persons in each" in done.out
     assert "hiv: one value on at most " in done.out
-    assert "Probability that a row belongs to a given person: at most 1 in 4" in done.out
+    assert "guarantee: Groups of at least 4 persons, in which no value of hiv is on more than 1 in 2" in done.out
+    assert "no probability is guaranteed" in done.err
     method = nym.RankSwap(k=4, person="patient", sensitive={"hiv": 2})
     assert read_manifest("r.csv").method == method
     Path("r.toml").write_text(
@@ -323,7 +337,7 @@ def test_persons_in_the_shell(shell: Run) -> None:
         (("--sensitive", "hiv=2", "--sensitive", "hiv=3"), 2, "error: --sensitive hiv=3: column 'hiv' is given twice"),
         (("--sensitive", "hiv=9"), 3, "more than 1/9 of them; give --sensitive hiv=2 or less"),
         (("--keep", "hiv", "--k", 90), 3, "give --k "),
-        (("--keep", "hiv", "--method", "records"), 2, "--person patient: it plays a part only where guarantee is"),
+        (("--keep", "hiv", "--method", "records"), 2, "leave out --method records, or --person"),
     ],
 )
 def test_mistakes_in_the_shell(shell: Run, options: tuple[Any, ...], code: int, told: str) -> None:
@@ -377,3 +391,10 @@ def test_item_sets_that_no_persons_go_with(how: dict[str, Any], told: str) -> No
     with pytest.raises(error.NominymError) as caught:
         nym.recode(sets, k=4, **how)
     assert str(caught.value).startswith(told)
+
+
+def test_identifiers_that_several_records_share_may_tell_persons(folder: Path) -> None:
+    frame = stays().assign(name=[f"N{i}" for i in range(len(stays()))])
+    roles = {**ROLES, "patient": "identifier", "name": "identifier"}
+    with pytest.warns(nym.PrivacyWarning, match=r"the same 'patient', and k counts records; .*--person patient"):
+        nym.publish(frame, "r.csv", roles, nym.RankSwap(k=3), MASKED)

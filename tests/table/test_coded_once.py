@@ -12,6 +12,11 @@ import commands
 import nominym as nym
 from nominym.table import coding
 
+# Small tables, of which much is kept.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*(no other record has|can be read off them):nominym.error.PrivacyWarning"
+)
+
 
 @pytest.fixture
 def codings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:

@@ -109,11 +109,14 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
     for note in said.notes:
         if note not in warned:
             tell("notice", note)
+    if said.order == "kept":
+        tell("warning", "the rows are in the order of the input, which may tell whose they are; leave out --keep-order")
     if made.paths.key is not None:
         tell("warning", f"{made.paths.key} tells which row is whose: keep it secret, apart from the release")
-    columns = f", {said.output['columns']} columns" if "columns" in said.output else ""
+    columns = f", {counted(said.output['columns'], 'column')}" if "columns" in said.output else ""
     without = f", without {', '.join(map(repr, dropped))}" if dropped else ""
-    say(f"{made.paths.release}: {said.output['rows']:,} records{columns}{without}; rows {said.order}")
+    order = "in the order of the input" if said.order == "kept" else said.order
+    say(f"{made.paths.release}: {said.output['rows']:,} records{columns}{without}; rows {order}")
     for name, figures in said.summary.get("attributes", {}).items():
         if "expected_rmse" in figures:
             stay = f"{figures['expected_unchanged']:.1%} of the values expected to stay as they are"
@@ -122,6 +125,14 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
         groups = said.summary["groups"]
         least = f", at least {groups['persons']:,} persons in each" if "persons" in groups else ""
         say(f"  groups: {groups['count']:,}, of {groups['smallest']:,} to {groups['largest']:,} records{least}")
+        alone = {
+            f"{name} ({what})": found["groups"]
+            for what, of in (("kept", "constant"), ("masked", "read_off"))
+            for name, found in groups.get(of, {}).items()
+            if found["groups"]
+        }
+        if alone:
+            say(f"  groups in which all share the value: {', '.join(f'{n} {count:,}' for n, count in alone.items())}")
         for name, share in groups.get("sensitive", {}).items():
             say(f"  {name}: one value on at most {share:.1%} of the records of a group")
     if "expected_error" in said.summary:
@@ -130,6 +141,15 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
         say(f"  {line}")
     record = f"; owner's record: {made.paths.key}" if made.paths.key is not None else ""
     say(f"  manifest: {made.paths.manifest.name}{record}")
+
+
+def counted(count: int, noun: str) -> str:
+    """Write a count with its noun.
+
+    >>> counted(1, "column"), counted(1_200, "column")
+    ('1 column', '1,200 columns')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def guarantee(said: Manifest) -> list[str]:
@@ -226,6 +246,7 @@ def message(error: BaseException, spelling: Spelling = as_argument) -> str:
 
 _PHRASES = {
     "meanings": "--quasi COLUMN=MEANING (a taxonomy, number, equal, or a file of values in order, .order)",
+    "masked": "--quasi",
     "listed": "--quasi COLUMN=FILE.order",
     "numbers": "--quasi COLUMN=number",
     "equality": "--quasi COLUMN=equal",

@@ -12,8 +12,10 @@ from nominym.cli import Exit, progress, say, say_json, say_table, tell
 from nominym.cli.options import Request
 from nominym.error import NO_VALUE, Advice, ParameterError
 from nominym.files import check_new
+from nominym.meaning import Order
 from nominym.release import FilePair, SetsPair, Verification, are_sets, compare_files, compare_sets, verify
 from nominym.release.files import listed
+from nominym.release.verifying import FOR_PERSONS
 from nominym.table import Change, Comparison
 
 if TYPE_CHECKING:
@@ -72,12 +74,18 @@ def _lost(pair: FilePair) -> dict[str, Any]:
         rows.append(row)
     if rows and not pair.aligned:
         tell("notice", "no RMSE: it needs to know which row is whose; give --key, or --keep-order")
-    correlations = stats.correlation_changes(comparison.changes, progress=progress())
+    large = stats.beyond_memory(comparison.changes)
+    if large:
+        which = f"{listed(large)} {'has' if len(large) == 1 else 'have'}"
+        tell("notice", f"no correlations of {which} too many categories for the memory that is free")
+    correlated = {name: change for name, change in comparison.changes.items() if name not in large}
+    correlations = stats.correlation_changes(correlated, progress=progress())
     # Where no column is of numbers, none has a unit.
     attributes = pd.DataFrame(rows).dropna(axis="columns", how="all")
     found: dict[str, Any] = {"attributes": attributes, "correlations": correlations}
     kinds = {name: comparison.before.column(name).kind for name in comparison.shared}
-    nominal = [name for name, kind in kinds.items() if kind not in ("number", "nested")]
+    numbers = {name for name, change in comparison.changes.items() if change.before.meaning == Order()}
+    nominal = [name for name, kind in kinds.items() if kind not in ("number", "nested") and name not in numbers]
     if nominal:
         found["distortion"] = distortion.compare(comparison, nominal, progress=progress())
     return found
@@ -142,18 +150,27 @@ def judge(pair: FilePair | SetsPair, k: int | None = None, unknown: Sequence[str
         "nothing shows that the rows of both files are in the same order, it is only asserted: give --key with the "
         "owner's record": isinstance(pair, FilePair) and pair.order == "asserted",
         f"the release guarantees 1/{round(1 / (bound or 1))} and not 1/{k}": bool(bound and k and 1 / k < bound),
+        str(pair.uncounted): pair.uncounted is not None,
     }
     found["doubts"] = [why for why, so in doubts.items() if so]
+    if isinstance(pair, FilePair):
+        found["doubts"] += [_stranger(name, under) for name, under in pair.strange.items()]
     found["doubts"] += () if isinstance(pair, SetsPair) else pair.weaker.values()
     if checked.broken:
         found["holds"] = False
     found |= {"verified": checked.verified and not found["doubts"], "checked": list(checked.checks)}
     found["not verified"] = list(dict.fromkeys([*checked.doubts, *found["doubts"]]))
-    found["contradictions"] = list(checked.broken)
+    found["contradictions"], found["caveats"] = list(checked.broken), list(checked.caveats)
     found["verdict"] = _verdict(pair, found, checked)
     if isinstance(pair, FilePair) and not checked.broken:
         _tell_remedy(found)
     return found
+
+
+def _stranger(name: str, under: str | None) -> str:
+    """Say that a column was not judged."""
+    what = f"column {name!r} of the release is not in the original, so it was neither attacked nor compared"
+    return what if under is None else f"{what}: it is column {under!r} under another name"
 
 
 def _tell_remedy(found: dict[str, Any]) -> None:
@@ -227,28 +244,59 @@ def _as_released(pair: FilePair) -> Comparison:
 
 
 def _attack_sets(pair: SetsPair, k: int | None) -> dict[str, Any]:
-    """Count the rows that each record could be."""
+    """Count the rows that each record could be; who has several records has several rows."""
     from nominym import risk
 
     worlds = risk.worlds(pair.release, pair.sets, k=k, progress=progress())
-    return {"k": k, "unknown": [], "holds": worlds.holds, "worlds": worlds.to_dict()}
+    return {"k": k, "unknown": [], "unit": "records", "holds": worlds.holds, "worlds": worlds.to_dict()}
 
 
 def _verdict(pair: FilePair | SetsPair, found: dict[str, Any], checked: Verification) -> str:
     """Say in one sentence what came of it."""
     asserted = f", if nobody knows {', '.join(found['unknown'])} of a person, as asserted" if found["unknown"] else ""
     if found["holds"] is False:
-        return f"broken: {'; '.join([*checked.broken, *_exceeded(found)])}{asserted}"
+        return f"broken{_joined([*checked.broken, *_exceeded(found)])}{asserted}"
     if "attacks" in found:
-        counted = found["attacks"][found["attacks"]["counted"]]
-        names = ", ".join(dict.fromkeys(counted["attack"]))
-        most = f"found at most {float(counted['share'].max()):.2%} ({names}){asserted}"
+        most = f"found at most {_most(found)}{asserted}"
     else:
-        most = f"found at most {found['worlds']['posterior']['largest']:.2%} (rows that a record could be)"
+        largest = found["worlds"]["posterior"]["largest"]
+        most = f"found at most {largest:.2%} (rows that a record could be; records are counted, not persons)"
     if found["verified"] and pair.manifest is not None:
         claim = pair.manifest.guarantee["claim"].rstrip(".")
-        return f"guarantee verified: {claim}; the attacks run {most}"
-    return f"attacks {most}; not verified: {'; '.join(found['not verified'])}"
+        return "; ".join([f"guarantee verified: {claim}", f"the attacks run {most}", *found["caveats"]])
+    return f"attacks {most}; not verified{_joined(found['not verified'])}"
+
+
+def _joined(reasons: list[str]) -> str:
+    """Write reasons one after another, those that are about persons first."""
+    told = "; ".join(sorted(reasons, key=lambda why: not why.startswith(FOR_PERSONS)))
+    return f" {told}" if told.startswith(FOR_PERSONS) else f": {told}"
+
+
+def _most(found: dict[str, Any]) -> str:
+    """Say what the best attack found, how sure that is, and which attacks were run."""
+    counted = found["attacks"][found["attacks"]["counted"]]
+    names = ", ".join(dict.fromkeys(counted["attack"]))
+    best = max(counted.to_dict("records"), key=lambda row: float(row["share"]))
+    share, low, high = (float(best[name]) for name in ("share", "low", "high"))
+    parts = [] if low == high else [f"95 % interval {low:.1%} to {high:.1%}"]
+    if found["k"] is not None and share > 1 / found["k"]:
+        low, high = _interval(share, int(best["attacked"]))
+        parts = [f"99.9 % interval {low:.1%} to {high:.1%}, within chance of 1/{found['k']}"]
+    return f"{share:.2%}{''.join(f', {part}' for part in parts)} ({names})"
+
+
+def _interval(share: float, number: int) -> tuple[float, float]:
+    """Return Wilson's interval for a share, at the level at which a bound is said to be exceeded.
+
+    >>> low, high = _interval(0.225, 40)
+    >>> low < 0.2 < high
+    True
+    """
+    z = 3.29
+    middle = (share + z * z / (2 * number)) / (1 + z * z / number)
+    half = z / (1 + z * z / number) * math.sqrt(share * (1 - share) / number + (z / number) ** 2 / 4)
+    return middle - half, middle + half
 
 
 def _exceeded(found: dict[str, Any]) -> list[str]:
@@ -287,7 +335,8 @@ def _show(found: dict[str, Any]) -> None:
             say(f"records that share their values {when}: {told}")
     else:
         worlds = found["worlds"]
-        say(f"rows that a record could be: {worlds['smallest']:,} or more; {worlds['attacked']:,} attacked")
+        attacked = f"{worlds['attacked']:,} {found['unit']} attacked, each by itself"
+        say(f"rows that a record could be: {worlds['smallest']:,} or more; {attacked}")
     say(found["verdict"])
 
 
@@ -303,7 +352,7 @@ def _as_shown(attacks: pd.DataFrame, worst: dict[str, str]) -> pd.DataFrame:
             "also known": ", ".join(map(str, row["also_known"])),
             "found": f"{row['share']:.2%}",
             "interval": "" if row["low"] == row["high"] else f"{row['low']:.1%} to {row['high']:.1%}",
-            **{title: f"{row[name]:.2%}" for title, name in worst.items()},
+            **{title: "–" if pd.isna(row[name]) else f"{row[name]:.2%}" for title, name in worst.items()},
             **({"exceeded": exceeded[row["holds"]] + ("" if row["counted"] else ", not counted")} if worst else {}),
         }
         for row in attacks.to_dict("records")

@@ -1,17 +1,21 @@
 """Kept columns that would undo what masking does: refused where they do so for most records, else said.
 
 Groups protect against an adversary who knows nothing that tells the rows of a group apart. A kept column breaks that if
-it is nearly unique, if masked values can be read off it, or if it links the records of a person.
+it is nearly unique, if masked values can be read off it, or if it links the records of a person; and so do several
+together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nominym.error import Advice, DataError, ParameterError, no_column, warn
+from nominym.groups.telling import Agreement, Coded, agreement, coded, in_parts, ranks_of, tally, together
+from nominym.guarantee import listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,19 +28,42 @@ READ_REFUSED, READ_WARNED = 0.9, 0.5
 """How well a kept column predicts a masked one, from 0 (as by chance) to 1: from where it is refused, and warned of."""
 READ_COVERED = 0.2
 """Share of the records that have to share their kept value with another for predictions to be judged."""
-LINKED = 0.05
-"""Share of the persons with several records above which a kept column must not link these."""
+LINKED, LINKED_TOGETHER = 0.05, 0.5
+"""Share of the persons with several records above which a kept column must not link these, and several together."""
+REPEATED = 0.1
+"""Share of the records that have to share their value for a nearly unique column to be one that may tell persons."""
+COMMON = 10
+"""A value that so many have, and one in so many, is not rare, whatever k."""
+STABLE = 0.95
+"""Share of the persons with several records that have one value only of a column that goes with persons."""
+PAIRED = 10
+"""Kept columns of which all pairs are looked at: those with the most values."""
+FEW = 3
+"""Findings of one kind about pairs that are told, the worst."""
+
+
+class Notes(NamedTuple):
+    """What is to be said of kept columns."""
+
+    public: list[str]
+    """What can be counted in the release as well."""
+    owners: list[str]
+    """What depends on which masked and kept values, or which records of a person, went together: for the owner."""
 
 
 class Finding(NamedTuple):
-    """What is wrong with a kept column."""
+    """What is wrong with a kept column, or with several together."""
 
     columns: tuple[Any, ...]
     figures: str
-    """For the owner: how masked and kept values, or the records of a person, went together helps to undo a draw."""
-    public: str
-    """The same without such figures."""
     refused: bool
+    weight: float
+    public: str | None = None
+    """What of it may be published, if anything."""
+    masked: Any = None
+    """What can be read off."""
+    repeated: bool = False
+    """Whether many records of a nearly unique column share their value with others, as those of a person do."""
 
 
 def check_kept(
@@ -45,10 +72,16 @@ def check_kept(
     k: int,
     accept: Sequence[Any] = (),
     person: Column | None = None,
-) -> list[str]:
-    """Refuse kept columns that undo the protection, unless they are accepted; return what readers should not miss.
+    ordered: Collection[Any] = (),
+    *,
+    counts_persons: bool = False,
+) -> Notes:
+    """Refuse kept columns that undo the protection, unless they are accepted; return what has to be said.
 
-    A value is rare if fewer than ``k`` records have it. Columns that are nearly refused raise a ``PrivacyWarning``.
+    A value is rare if fewer than ``k`` records, and fewer than a tenth of all or ten, have it. Columns that are nearly refused
+    raise a ``PrivacyWarning``. Of the masked columns, ``ordered`` ones are numbered by rank, so that near values can be
+    told from distant ones. If the method ``counts_persons``, and nothing tells them yet, a column of repeated values
+    may be what does.
 
     >>> from nominym.table import code
     >>> ward, diagnosis = code(["A", "A", "B", "B"]), code(["flu", "flu", "burn", "burn"])
@@ -61,108 +94,245 @@ def check_kept(
             raise ParameterError("it is masked: there is nothing to accept", parameter="accept", value=[name])
         if name not in kept:
             raise no_column(name, list(kept))
-    findings = _findings(kept, masked, k, person)
+    findings = _findings(kept, masked, k, person, ordered)
     for found in findings:
-        name = found.columns[0]
-        if found.refused and name not in accept:
-            raise DataError(
-                found.figures,
-                column=name,
-                remedy=Advice("drop the column (in a release by {}), mask it too, or, if nobody can know its values, "
-                              "give {}", roles={name: "identifier"}, accept=[name]),
-            )  # fmt: skip
-    notes = []
+        if found.refused and not set(found.columns) <= set(accept):
+            raise _refusal(found, counts_persons and person is None and found.repeated)
+    notes = Notes([], [])
     for found in findings:
-        listed = ", ".join(map(str, found.columns))
-        if not any(name in accept for name in found.columns):
-            warn(f"{listed}: {found.figures}")
-        notes.append(f"{listed}: {found.public}{', which the owner accepted' if found.refused else ''}")
+        named = ", ".join(map(str, found.columns))
+        if not set(found.columns) <= set(accept):
+            warn(f"{named}: {found.figures}")
+        accepted = ", which the owner accepted" if found.refused else ""
+        if found.public is None:
+            notes.owners.append(f"{named}: {found.figures}{accepted}")
+        else:
+            notes.public.append(f"{named}: {found.public}{accepted}")
     return notes
 
 
-def _findings(kept: Mapping[Any, Column], masked: Mapping[Any, Column], k: int, person: Column | None) -> list[Finding]:
-    found = []
-    for name, column in kept.items():
-        codes, size = column.dense()
-        counts = np.bincount(codes, minlength=size)
-        found.append(_nearly_unique(name, counts, k))
-        found += [_read_off(name, codes, counts, other, with_) for other, with_ in masked.items()]
+def _refusal(found: Finding, person: bool) -> DataError:
+    names = list(found.columns)
+    if person:
+        return DataError(
+            found.figures,
+            column=names[0],
+            remedy=Advice("if it tells persons, give {}, which drops it; else drop it (in a release by {}), mask it "
+                          "too, or, if nobody can know its values, give {}",
+                          person=names[0], roles={names[0]: "identifier"}, accept=names),
+        )  # fmt: skip
+    if len(names) == 1:
+        return DataError(
+            found.figures,
+            column=names[0],
+            remedy=Advice("drop the column (in a release by {}), mask it too, or, if nobody can know its values, "
+                          "give {}", roles={names[0]: "identifier"}, accept=names),
+        )  # fmt: skip
+    return DataError(
+        f"columns {listed([repr(name) for name in names])}: {found.figures}",
+        remedy=Advice("drop one of them (in a release by {}), mask it too, or, if nobody can know their values, give "
+                      "{}", roles={names[-1]: "identifier"}, accept=names),
+    )  # fmt: skip
+
+
+def _findings(
+    kept: Mapping[Any, Column], masked: Mapping[Any, Column], k: int, person: Column | None, ordered: Collection[Any]
+) -> list[Finding]:
+    columns = {name: coded(column) for name, column in kept.items()}
+    targets = [(name, coded(column)) for name, column in masked.items()]
+    parts = [(name, in_parts(masked[name], np.arange(masked[name].size))) for name in masked if name in ordered]
+    near = [(name, each) for name, each in parts if each is not None]
+    # Numbers as such need no parts where a masked column is compared for equality.
+    coarse = {name: in_parts(column, ranks_of(column)) for name, column in kept.items()} if near else {}
+    found: list[Finding | None] = []
+    for name, column in columns.items():
+        found.append(_nearly_unique(name, column, k))
+        sides = [column] if coarse.get(name) is None else [column, coarse[name]]
+        found += _read_off((name,), sides, targets, near)
         if person is not None:
-            found.append(_linked((name,), codes, person, k))
-    if person is not None and len(kept) > 1:
-        found.append(_linked(tuple(kept), _together(list(kept.values())), person, k))
-    return [each for each in found if each is not None]
+            found.append(_linked((name,), column, person, k))
+    alone = [each for each in found if each is not None]
+    if len(kept) < 2:
+        return alone
+    unique = {each.columns[0] for each in alone if each.public is not None}
+    several = {name: column for name, column in columns.items() if name not in unique}
+    return [
+        *alone,
+        *_unique_together(several),
+        *_read_off_together(several, coarse, targets, near, alone),
+        *(_linked_together(columns, person, k, alone) if person is not None else []),
+    ]
 
 
-def _nearly_unique(name: Any, counts: NDArray[np.int64], k: int) -> Finding | None:
-    share = float(counts[counts < k].sum() / counts.sum())
+# ---- nearly unique
+
+
+def _nearly_unique(name: Any, column: Coded, k: int) -> Finding | None:
+    counts = column.counts()
+    share = float(counts[_rare(counts, k, int(counts.sum()))].sum() / counts.sum())
     if share < UNIQUE_WARNED:
         return None
     others = "no other record has" if k == 2 else f"fewer than k = {k:,} records have"
     what = f"{share:.0%} of the records have a value that {others}"
-    # That can be counted in the release, too.
-    return Finding((name,), f"{what}; whoever knows it of a person finds the row", what, share > UNIQUE_REFUSED)
+    figures = f"{what}; whoever knows it of a person finds the row"
+    repeated = counts[counts > 1].sum() >= REPEATED * counts.sum()
+    return Finding((name,), figures, share > UNIQUE_REFUSED, share, what, repeated=bool(repeated))
+
+
+def _rare(counts: NDArray[np.int64], k: int, everybody: int) -> NDArray[np.bool_]:
+    """Tell which values are rare: fewer than k have them, and fewer than a tenth, or than ten.
+
+    Where k is near the number of records, fewer than k have either of two values, which tells nobody.
+    """
+    rare: NDArray[np.bool_] = counts < min(k, max(COMMON, everybody / COMMON))
+    return rare
+
+
+def _unique_together(columns: Mapping[Any, Coded]) -> list[Finding]:
+    """Count combinations that no other record has: of pairs, of which the worst are told, and of all columns."""
+    if len(columns) < 2:
+        return []
+
+    def found(names: tuple[Any, ...]) -> Finding | None:
+        counts = together([columns[name] for name in names]).counts()
+        share = float((counts == 1).sum() / counts.sum())
+        what = f"{share:.0%} of the records have a combination of values that no other record has"
+        figures = f"{what}; whoever knows them of a person finds the row"
+        return Finding(names, figures, False, share, what) if share >= UNIQUE_WARNED else None
+
+    # No pair tells more records apart than all columns do.
+    every = found(tuple(columns))
+    if every is None or len(columns) == 2:
+        return [] if every is None else [every]
+    return [*_worst([found(names) for names in _pairs(columns)]), every]
+
+
+# ---- what can be read off
 
 
 def _read_off(
-    name: Any, codes: NDArray[np.uint32], counts: NDArray[np.int64], other: Any, masked: Column
-) -> Finding | None:
-    """Predict the masked value of each record from others with the same kept value, and compare with chance."""
-    values, size = masked.dense()
-    of_value = np.bincount(values, minlength=size).astype(np.float64)
-    n = len(values)
-    chance = float((of_value * (of_value - 1)).sum() / (n * (n - 1))) if n > 1 else 1.0
-    covered = int(counts[counts > 1].sum())
-    if chance == 1 or covered < READ_COVERED * n or not covered:
-        return None
-    cells = codes.astype(np.int64) * size + values
-    if len(counts) * size <= 4 * n:
-        both = np.bincount(cells, minlength=len(counts) * size)
-        at = np.flatnonzero(both)
-        both = both[at]
-    else:
-        at, both = np.unique(cells, return_counts=True)
-    of_kept = counts[at // size]
-    right = float((both * (both - 1) / np.maximum(of_kept - 1, 1)).sum() / covered)
-    beyond = (right - chance) / (1 - chance)
-    if beyond < READ_WARNED:
-        return None
-    return Finding(
-        (name,),
-        f"the masked column {other!r} can be read off it: two records with the same {name} have the same {other} in "
-        f"{right:.0%} of the cases, two of all records in {chance:.0%}",
-        f"the masked column {other} can {'' if beyond >= READ_REFUSED else 'often '}be read off it",
-        beyond >= READ_REFUSED,
+    names: tuple[Any, ...],
+    sides: Sequence[Coded | None],
+    targets: Sequence[tuple[Any, Coded]],
+    near: Sequence[tuple[Any, Coded]],
+    worth: float = 0.0,
+) -> list[Finding]:
+    """Look for masked columns that kept ones tell; of the ``sides`` of these, the first is compared for equality."""
+    best: dict[Any, tuple[Agreement, bool]] = {}
+    for i, side in enumerate(sides):
+        for other, values in (*targets, *near) if i == 0 else near:
+            got = None if side is None else agreement(side, values, READ_COVERED, worth)
+            if got is not None and (other not in best or got.beyond > best[other][0].beyond):
+                best[other] = got, i > 0
+    return [_told(names, other, got, nearly) for other, (got, nearly) in best.items() if got.beyond >= READ_WARNED]
+
+
+def _told(names: tuple[Any, ...], other: Any, got: Agreement, nearly: bool) -> Finding:
+    it = "it" if len(names) == 1 else "them"
+    same = f"the same {other}"
+    if got.parts:
+        same = f"{other} in the same or neighbouring parts of {got.parts} equal ones"
+    figures = (
+        f"the masked column {other!r} can be read off {it}: two records with {'nearly ' if nearly else ''}the same "
+        f"{listed(names)} have {same} in {got.right:.0%} of the cases, two of all records in {got.chance:.0%}"
     )
+    return Finding(names, figures, got.beyond >= READ_REFUSED, got.beyond, masked=other)
 
 
-def _linked(names: tuple[Any, ...], codes: NDArray[np.uint32], person: Column, k: int) -> Finding | None:
+def _read_off_together(
+    columns: Mapping[Any, Coded],
+    coarse: Mapping[Any, Coded | None],
+    targets: Sequence[tuple[Any, Coded]],
+    near: Sequence[tuple[Any, Coded]],
+    alone: Sequence[Finding],
+) -> list[Finding]:
+    """Look for what two columns tell and neither does alone, and for what all tell and no two do."""
+    known = {(found.columns[0], found.masked): found.refused for found in alone if found.masked is not None}
+
+    def look(names: tuple[Any, ...]) -> list[Finding]:
+        sides: list[Coded | None] = [together([columns[name] for name in names])]
+        if any(coarse.get(name) is not None for name in names):
+            sides.append(together([coarse.get(name) or columns[name] for name in names]))
+        made = _read_off(names, sides, targets, near, READ_WARNED)
+        # More than one of them tells already.
+        return [
+            each
+            for each in made
+            if not any(
+                (name, each.masked) in known and known[name, each.masked] >= each.refused for name in names
+            )
+        ]  # fmt: skip
+
+    pairs = [each for names in _pairs(columns) for each in look(names)] if len(columns) > 1 else []
+    told = {each.masked for each in (*alone, *pairs)}
+    every = look(tuple(columns)) if len(columns) > 2 else []
+    # Many columns tell much: that is said, and not refused.
+    return [*_worst(pairs), *(each._replace(refused=False) for each in every if each.masked not in told)]
+
+
+# ---- what links the records of a person
+
+
+def _linked(names: tuple[Any, ...], column: Coded, person: Column, k: int) -> Finding | None:
     """Count the persons with several records of which two share a value that fewer than k persons have."""
     several = int((person.counts > 1).sum())
     if not several:
         return None
-    cells, records = np.unique(codes.astype(np.int64) * person.size + person.codes, return_counts=True)
+    cells, records = tally(column.codes * person.size + person.codes, column.span * person.size)
     values, persons = np.divmod(cells, person.size)
-    telling = (records > 1) & (np.bincount(values)[values] < k)
-    share = len(np.unique(persons[telling])) / several
+    starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
+    sharing = np.diff(np.append(starts, len(values)))
+    telling = (records > 1) & np.repeat(_rare(sharing, k, person.size), sharing)
+    share = int(np.count_nonzero(np.bincount(persons[telling]))) / several
     if share <= LINKED:
         return None
     what = "they link" if len(names) > 1 else "it links"
     of_whom = f"of the persons with several records have two that agree in what fewer than k = {k:,} persons have"
-    # All columns together link most records where there are many of them: that is said, and not refused.
-    level = max(step for step in (5, 10, 25, 50, 75, 90) if share * 100 > step)
-    return Finding(
-        names,
-        f"{what} the records of a person: {share:.0%} {of_whom}",
-        f"{what} the records of a person: more than {level} % {of_whom}",
-        len(names) == 1,
-    )
+    figures = f"{what} the records of a person: {share:.0%} {of_whom}"
+    return Finding(names, figures, len(names) == 1 or share > LINKED_TOGETHER, share)
 
 
-def _together(columns: Sequence[Column]) -> NDArray[np.uint32]:
-    """Number the combinations of values that occur."""
-    codes = columns[0].dense()[0]
-    for column in columns[1:]:
-        more, size = column.dense()
-        codes = np.unique(codes.astype(np.int64) * size + more, return_inverse=True)[1].reshape(-1)
-    return codes.astype(np.uint32)
+def _linked_together(columns: Mapping[Any, Coded], person: Column, k: int, alone: Sequence[Finding]) -> list[Finding]:
+    """Look at columns that go with persons, those with the most values first, and at all columns.
+
+    Columns that vary from record to record would hide what the others link.
+    """
+    if any(found.weight > LINKED_TOGETHER for found in alone if found.public is None and found.masked is None):
+        return []
+    stable = [name for name in _by_values(columns) if _goes_with(columns[name], person)]
+    sets = [tuple(stable[:size]) for size in range(2, len(stable) + 1)]
+    if len(stable) < len(columns):
+        sets.append(tuple(columns))
+    best: Finding | None = None
+    for names in sets:
+        found = _linked(names, together([columns[name] for name in names]), person, k)
+        if found is not None and (best is None or found.weight > best.weight):
+            best = found
+        if best is not None and best.refused:
+            break
+    return [] if best is None else [best]
+
+
+def _goes_with(column: Coded, person: Column) -> bool:
+    """Tell whether nearly all persons with several records have one value in all of them."""
+    several = person.counts > 1
+    cells, _ = tally(person.codes.astype(np.int64) * column.span + column.codes, person.size * column.span)
+    values = np.bincount(cells // column.span, minlength=person.size)
+    return bool(several.any()) and float((values[several] == 1).mean()) >= STABLE
+
+
+# ---- several columns
+
+
+def _by_values(columns: Mapping[Any, Coded]) -> list[Any]:
+    return sorted(columns, key=lambda name: -columns[name].span)
+
+
+def _pairs(columns: Mapping[Any, Coded]) -> list[tuple[Any, Any]]:
+    chosen = set(_by_values(columns)[:PAIRED])
+    return list(combinations([name for name in columns if name in chosen], 2))
+
+
+def _worst(found: Sequence[Finding | None]) -> list[Finding]:
+    """Return the worst few."""
+    return sorted((each for each in found if each is not None), key=lambda each: -each.weight)[:FEW]

@@ -82,11 +82,18 @@ def _check_share(column: Column, share: int, what: str, option: str) -> None:
     named = what.format("a missing value" if most == column.size else repr(column.categories[most]))
     possible = n // count
     limit = possible if option == "k" else {column.name: possible}
-    few = f"no limit is possible: leave the column out, or some of these {count:,} records"
+    remedy = Advice("give {} or less", **{option: limit})
+    if possible < 2:
+        # Half of the records that are left, then, and no other value has more.
+        least, dropped = 2 if option == "k" else {column.name: 2}, {column.name: "identifier"}
+        remedy = Advice(
+            f"no limit is possible: leave out {2 * count - n:,} of these {count:,} records and give {{}}, or drop the "
+            "column (in a release by {}) without a limit",
+            **{option: least},
+            roles=dropped,
+        )
     raise DataError(
-        f"{named} {count:,} of {n:,} records, more than 1/{share} of them",
-        column=column.name,
-        remedy=Advice("give {} or less", **{option: limit}) if possible > 1 else few,
+        f"{named} {count:,} of {n:,} records, more than 1/{share} of them", column=column.name, remedy=remedy
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
@@ -160,7 +160,7 @@ class Recode(Method):
             f"5,000 guess a row with probability {figures}); nothing is guaranteed; use groups, or accept insiders"
         )
 
-    def _statement(self, masked: Sequence[Any], kept: Sequence[Any]) -> Guarantee:
+    def _statement(self, masked: Sequence[Any], kept: Sequence[Any], roots: Mapping[Any, Any]) -> Guarantee:
         if self.structure == "ring":
             return none(
                 f"As published: each of the {self.least:,} rows that may be a record's is drawn with the same "
@@ -235,10 +235,14 @@ class Recode(Method):
         frequent = int(np.argmax(column.counts))
         count = int(column.counts[frequent])
         if self.l is not None and count * self.l > sets.n:
+            remedy = Advice("give {} or less, or divide the label", l=sets.n // count)
+            if sets.n < 2 * count:
+                few = f"leave out {2 * count - sets.n:,} of these records and give {{}}"
+                remedy = Advice(f"no l is possible with this label: divide it, or {few}", l=2)
             raise DataError(
                 f"label {column.categories[frequent]!r} is on {count:,} of {sets.n:,} records, more than 1/{self.l} "
                 "of them",
-                remedy=Advice("give {} or less, or divide the label", l=sets.n // count),
+                remedy=remedy,
             )
         return column
 

@@ -126,6 +126,13 @@ class _Line(Space):
         """Measure pairs of values."""
         return np.abs(self._values[a] - self._values[b]) / self._spread
 
+    def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
+        """Measure every value of one list against every value of another, in the room of the result alone."""
+        found: NDArray[np.float64] = np.subtract.outer(self._values[a], self._values[b])
+        np.abs(found, out=found)
+        found /= self._spread
+        return found
+
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
         """Find the median, the lower one of two."""
         sums = np.cumsum(np.bincount(places, counts, len(self)))
@@ -208,6 +215,12 @@ class _Points(Space):
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Tell of pairs of values whether they differ."""
         return np.not_equal(a, b).astype(np.float64)
+
+    def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
+        """Compare every value of one list with every value of another, in the room of the result alone."""
+        found = np.empty((len(a), len(b)))
+        np.not_equal(a[:, None], b[None, :], out=found, casting="unsafe")
+        return found
 
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
         """Find the most frequent value; ties by name."""

@@ -88,12 +88,28 @@ class Domain:
         return self.space.given.matrix, self.measure.name, None
 
 
+_INSTEAD = "swap ranks together with other columns, or use the exponential mechanism, which may keep a value"
+
+
+def check_two_values(name: object, column: Column) -> None:
+    """Refuse a column of two values: as published, noise never keeps one, so where one is shown, it was the other."""
+    if column.size != 2:
+        return
+    one, other = column.categories
+    raise ParameterError(
+        f"it has two values, {one!r} and {other!r}, and noise never leaves a value as it was: where one of them is "
+        "shown, it was the other, whatever else the domain has",
+        column=name,
+        remedy=_INSTEAD,
+    )
+
+
 def check_domain(name: object, domain: Domain) -> None:
     """Refuse a domain of two concepts: as published, noise makes each of them the other."""
     if len(domain.names) != 2:
         return
     one, other = domain.spellings
-    remedies = "swap ranks together with other columns, or use the exponential mechanism, which may keep a value"
+    remedies = _INSTEAD
     if isinstance(domain.meaning, Taxonomy) and domain.space.root != domain.meaning.root:
         remedies = f"name a concept above {domain.space.root!r} as the root of the column, {remedies}"
     raise ParameterError(
@@ -104,8 +120,8 @@ def check_domain(name: object, domain: Domain) -> None:
     )
 
 
-def weakness_of(domain: Domain, column: Column) -> str | None:
-    """Say what is weak about noise in a small domain, or on a column of two values."""
+def weakness_of(domain: Domain) -> str | None:
+    """Say what is weak about noise in a small domain."""
     size = len(domain.names)
     if size == 1:
         return "its domain has one value, which noise leaves as it is"
@@ -113,12 +129,6 @@ def weakness_of(domain: Domain, column: Column) -> str | None:
         return (
             f"its domain has {size} values, and noise never leaves a value as it was: whoever excludes the value shown "
             f"has {size - 1} left, of which the rule favours some"
-        )
-    if len(column.categories) == 2:
-        one, other = column.categories
-        return (
-            f"it has two values, {one!r} and {other!r}, and noise never leaves a value as it was: where one of them is "
-            "shown, it was the other"
         )
     return None
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from nominym.control import Progress, check_progress, check_seed
 from nominym.error import ParameterError
-from nominym.guarantee import Guarantee, local
+from nominym.guarantee import Guarantee, listed, local, none
 from nominym.meaning import Meaning, Measure, as_measure, shortest
 from nominym.method import ACCEPT, Method, Result, option, source_of
 from nominym.noise.model import NoiseModel
@@ -95,8 +95,18 @@ class Noise(Method):
         """Whether distances say how far a value moves; the baselines do not look at them."""
         return self.method in ("semantic", "exponential")
 
-    def _statement(self, masked: Sequence[Any], kept: Sequence[Any]) -> Guarantee:
-        return super()._statement(masked, kept) if self.epsilon is None else local(self.epsilon, masked)
+    def _statement(self, masked: Sequence[Any], kept: Sequence[Any], roots: Mapping[Any, Any]) -> Guarantee:
+        if self.epsilon is None:
+            return super()._statement(masked, kept, roots)
+        # A matrix has no root: its domain is all of its labels, whatever the data are.
+        fixed = {*(self.roots or ()), *(name for name, root in roots.items() if root is None)}
+        derived = [name for name in masked if name not in fixed]
+        if not derived:
+            return local(self.epsilon, masked)
+        return none(
+            f"Nothing is guaranteed: the domain of {listed(derived)} was derived from the data, so that what can be "
+            "drawn shows something about the values of others. For local differential privacy name it by roots=."
+        )
 
     def params(self) -> dict[str, Any]:
         """List the options that play a part, for the record of a result."""
@@ -134,9 +144,10 @@ def add_noise(
 ) -> Result:
     """Replace values by concepts at a randomly drawn semantic distance.
 
-    Nothing is guaranteed. As published, noise never leaves a value as it was, which an adversary can use: the value
-    shown is excluded, and the rule favours some of the others. In a domain of two values it is undone with certainty,
-    so that such domains are refused; those of fewer than five values, and columns of two values, warn.
+    Nothing is guaranteed, except for "exponential" where the domain of every column is named. As published, noise never
+    leaves a value as it was, which an adversary can use: the value shown is excluded, and the rule favours some of the
+    others. In a domain of two values, and on a column of two values where one of them is shown, it is undone with
+    certainty, so that these are refused; domains of fewer than five values warn.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
@@ -166,12 +177,13 @@ def add_noise(
         "semantic"; "exponential": each concept with a chance in proportion to exp(−epsilon·distance/2); or the
         baselines "naive" (any category of the column) and "probabilistic" (as frequent as it is).
     epsilon
-        For "exponential", what is spent on each value. See docs/noise.md for what that does and does not guarantee.
+        For "exponential", what is spent on each value: local differential privacy, if ``roots`` names the domain of
+        every taxonomy. See docs/noise.md for what that does and does not guarantee.
     pairs
         For "pair", disjoint pairs of columns; by default those with the highest distance correlation.
     roots
         By column, the concept below which replacements are looked for; by default the least common subsumer of the
-        column.
+        column, which depends on the data.
     measure
         A distance within [0, 1].
     correlations

@@ -20,7 +20,7 @@ from nominym.files import StrPath, draft_of
 from nominym.meaning import DistanceMatrix, Meaning, Measure, as_measure, check_meanings, read_taxonomy
 from nominym.method import Result, described, finish
 from nominym.noise import errors
-from nominym.noise.domain import Domain, check_domain, check_meaning, weakness_of
+from nominym.noise.domain import Domain, check_domain, check_meaning, check_two_values, weakness_of
 from nominym.stats import correlation, correlation_changes, covariances
 from nominym.table import MISSING, Attribute, Change, Column, Table, check_roots
 
@@ -33,6 +33,9 @@ _NAME, _VERSION = "nominym-noise", 3
 
 # Options of the method that a file keeps; figures for the owner are asked for anew.
 _SAVED = ("alpha", "correlated", "reference", "law", "method", "epsilon")
+
+# Of a stream, fewer records may have two values by chance.
+_BATCH = 30
 
 
 @dataclass(eq=False, repr=False)
@@ -83,7 +86,7 @@ class NoiseModel:
     ) -> NoiseModel:
         """Find domains, references and the covariance of errors from a sample; options are those of ``add_noise``.
 
-        As there, domains of two values are refused, and smaller ones than five warn.
+        As there, columns and domains of two values are refused, and smaller domains than five warn.
         """
         from nominym.noise.method import Noise
 
@@ -104,8 +107,9 @@ class NoiseModel:
         if method.method == "semantic":
             for name, column in columns.items():
                 # Before any work is done.
+                check_two_values(name, column)
                 check_domain(name, domains[name])
-                said = weakness_of(domains[name], column)
+                said = weakness_of(domains[name])
                 if said is not None:
                     weak[name] = said
                     warn(f"column {name!r}: {said}")
@@ -134,7 +138,10 @@ class NoiseModel:
         }
 
     def transform(self, frame: Any, *, seed: int | None = None, progress: Progress = None) -> Result:
-        """Add noise to a table with the fitted columns; values outside the fitted domain are refused."""
+        """Add noise to a table with the fitted columns; values outside the fitted domain are refused.
+
+        So are, as by ``fit``, columns of two values, unless there are fewer than 30 records.
+        """
         check_progress(progress)
         check_seed(seed)
         return self.mask(Table(frame), [], seed, progress)
@@ -143,6 +150,9 @@ class NoiseModel:
         """Add noise to a table that is coded already, or will be."""
         method, records = self.method, len(table)
         columns = _coded(table, self.domains, method.missing)
+        if method.method == "semantic" and records >= _BATCH:
+            for name, column in columns.items():
+                check_two_values(name, column)
         before = {name: domain.attribute(name, columns[name], progress) for name, domain in self.domains.items()}
         drawn: list[Any] = [None] * len(before)
         if self.errors is not None and method.alpha is not None:

@@ -13,16 +13,16 @@ import numpy as np
 
 from nominym.control import Progress
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
-from nominym.files import StrPath, as_path
+from nominym.files import StrPath, as_path, plain
 from nominym.itemsets import Itemsets, Release, read_release
 from nominym.itemsets import files as set_files
 from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method
 from nominym.release import files
-from nominym.release.manifest import Manifest, OwnersRecord, manifest_path, read_manifest, read_record
+from nominym.release.manifest import Manifest, OwnersRecord, digest_of, manifest_path, read_manifest, read_record
 from nominym.release.meanings import alike, find_meanings, with_numbers
 from nominym.release.pipeline import PERSON, QUASI, missing_texts, read_meanings, read_sets
-from nominym.table import Column, Comparison, code
+from nominym.table import Column, Comparison, Table, code
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +53,19 @@ class FilePair:
     """The column of the original that tells persons, if there is one."""
     weaker: Mapping[str, str] = field(default_factory=dict)
     """Why attacks find less than they could, by column: its values are compared as labels for want of a meaning."""
+    strange: Mapping[str, str | None] = field(default_factory=dict)
+    """Columns of the release that the original does not have, and the column of the original that each of them is under
+    another name, if it is one: record by record their values go together, one to one."""
+
+    @property
+    def uncounted(self) -> str | None:
+        """Why nothing is guaranteed for the persons of ``person``, if that is so."""
+        method = None if self.manifest is None else self.manifest.method
+        if self.person is None or method is None or not method.statement(["values"]):
+            return None
+        if getattr(method, "person", self.person) == self.person:
+            return None
+        return f"for persons: groups were not formed of persons by column {self.person!r}"
 
     @property
     def aligned(self) -> bool:
@@ -66,8 +79,8 @@ class FilePair:
 
     @property
     def params(self) -> dict[str, Any]:
-        """How the release was made, if that is known."""
-        return {} if self.manifest is None else self.manifest.params
+        """How the release was made, if that is known: what the method says of itself wins."""
+        return {} if self.manifest is None else {**self.manifest.params, **plain(self.manifest.method.params())}
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -110,6 +123,21 @@ class SetsPair:
     """Of the original and of the release."""
     person: Column | None = None
     """Whose record each is, if that was given."""
+
+    @property
+    def uncounted(self) -> str | None:
+        """Why nothing is guaranteed for persons, if that is so."""
+        if self.manifest is None or not self.manifest.method.statement(["values"]):
+            return None
+        counted = "persons" in (self.manifest.summary.get("groups") or {})
+        digest = None if self.record is None else self.record.input.get("persons")
+        if counted and self.person is None:
+            return "for persons: groups were formed of persons, and whose record each is, is not given"
+        if self.person is not None and not counted:
+            return "for persons: groups were not formed of persons"
+        if self.person is not None and digest is not None and digest_of(self.person) != digest:
+            return "for persons: by the owner's record, groups were formed of other persons"
+        return None
 
     @property
     def seeded(self) -> bool:
@@ -177,12 +205,13 @@ def compare_files(
     if order_needed is not None and not aligned:
         which = "that was written with the release, or {} if both files have the same order"
         remedy = Advice(f"give {{}} with the owner's record {which}", key=NO_VALUE, keep_order=True)
-        raise ParameterError(f"{order_needed} needs to know which row is whose, and {shuffled}", remedy=remedy)
+        why = shuffled if manifest is not None else "there is no manifest that says so"
+        raise ParameterError(f"{order_needed} needs to know which row is whose, and {why}", remedy=remedy)
     given = dict(meanings or {})
     given |= read_meanings({name: each for name, each in given.items() if each is not None}, progress)
     roles = {} if manifest is None else manifest.roles
     known = {**dict.fromkeys(roles.get(QUASI) or ()), **given}
-    told = person_of(manifest)
+    told = _person_of(manifest)
     person = told if person is None else person
     how: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding}
     with files.open_table(original, **how) as before, files.open_table(release, **how) as after:
@@ -195,6 +224,10 @@ def compare_files(
         persons = [name for name in dict.fromkeys((person, told)) if name is not None and name not in needed]
         old = files.read_columns(before, [*needed, *persons], markers, progress)
         new = files.read_columns(after, needed, markers, progress)
+        added = [name for name in after.names if name not in before.names] if columns is None else []
+        # Under another name a column of the original may be there, identifiers too.
+        others = [files.read_columns(table, names if added else [], {}, progress)
+                  for table, names in ((before, before.names), (after, added))]  # fmt: skip
         released = tuple(after.names)
         sha256 = (str(before.fingerprint()["sha256"]), str(after.fingerprint()["sha256"]))
     if manifest is not None:
@@ -214,13 +247,34 @@ def compare_files(
     roots = {name: root for name, root in found.items() if root is not None and isinstance(meant.get(name), Taxonomy)}
     truth = None if record is None else record.rows
     comparison = Comparison.of(old, new, meant, measure=measure, roots=roots, truth=truth, progress=progress)
-    return FilePair(comparison, order, manifest, record, released, sha256, person, weaker)
+    strange = _renamed(others[0], others[1], added, truth) if order != "unknown" else dict.fromkeys(added)
+    return FilePair(comparison, order, manifest, record, released, sha256, person, weaker, strange)
 
 
-def person_of(manifest: Manifest | None) -> str | None:
-    """Return the column that tells persons, if the manifest names one."""
-    named = [] if manifest is None else manifest.roles.get(PERSON) or []
-    return str(named[0]) if named else None
+def _renamed(old: Any, new: Any, names: Sequence[str], truth: NDArray[np.uint32] | None) -> dict[str, str | None]:
+    """Find the column of the original that each of some columns of the release is, if its values were but renamed."""
+    found: dict[str, str | None] = dict.fromkeys(names)
+    if not names:
+        return found
+    before, after = Table(old), Table(new)
+    for name in names:
+        codes, size = after.column(name).dense()
+        codes = codes if truth is None else codes[truth]
+        for other in before.names:
+            true, number = before.column(other).dense()
+            pairs = len(np.unique(codes.astype(np.int64) * number + true)) if size == number > 1 else 0
+            if pairs == number > 1:
+                found[name] = other
+                break
+    return found
+
+
+def _person_of(manifest: Manifest | None) -> str | None:
+    """Return the column that tells persons, if the manifest names one: for its method, or by its role."""
+    if manifest is None:
+        return None
+    named = [manifest.options.get("person"), *(manifest.roles.get(PERSON) or ())]
+    return next((str(name) for name in named if name is not None), None)
 
 
 # ---- which row is whose

@@ -31,6 +31,7 @@ from nominym.method import Method, OwnersOnly
 from nominym.noise import Noise
 from nominym.release.files import ParquetTable, fingerprint
 from nominym.swap import DataSwap, RankSwap
+from nominym.table import Column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -110,6 +111,9 @@ class Manifest:
         if content.get("checksum") != _checksum(content):
             raise FormatError(f"{where} was damaged, or changed after it was written; make the release anew")
         made = Manifest(**{name: value for name, value in content.items() if name in known})
+        faults = _faults(made)
+        if faults:
+            raise FormatError(f"{where} is no manifest that nominym wrote: {', '.join(faults)}; make the release anew")
         return replace(made, summary=_with_sizes(made.summary))
 
     @property
@@ -165,10 +169,61 @@ def read_manifest(release: StrPath) -> Manifest:
 
 def _with_sizes(summary: dict[str, Any]) -> dict[str, Any]:
     """Return a summary with numbers for sizes of groups: JSON has texts for keys only."""
-    if "sizes" not in summary.get("groups", {}):
+    if "sizes" not in (summary.get("groups") or {}):
         return summary
     groups = summary["groups"]
     return {**summary, "groups": {**groups, "sizes": {int(size): count for size, count in groups["sizes"].items()}}}
+
+
+# What stands beside groups in a summary, and what is said of each masked column.
+_OF_GROUPS = {"count": int, "smallest": int, "largest": int}
+_OF_COLUMNS = {
+    "categories": int,
+    "missing": int,
+    "expected_rmse": float,
+    "expected_unchanged": float,
+    "expected_missing_moved": float,
+}
+
+
+def _faults(made: Manifest) -> list[str]:
+    """Name what is missing, or of another kind than it has to be, so that nobody who reads on stumbles over it."""
+    kinds: dict[str, type] = {each.name: type(getattr(Manifest(""), each.name)) for each in fields(Manifest)}
+    found = [f"{name} is missing or of another kind" for name, kind in kinds.items()
+             if not isinstance(getattr(made, name), kind)]  # fmt: skip
+    if found:
+        return found
+    if not all(isinstance(note, str) for note in made.notes):
+        found.append("notes are texts")
+    named = [*made.roles.values(), *([made.params["columns"]] if "columns" in made.params else [])]
+    if not all(isinstance(names, list) for names in named):
+        found.append("columns by role are lists")
+    summary, groups = made.summary, made.summary.get("groups")
+    if groups is None:
+        return found
+    if made.command == RankSwap.command:
+        found += _lacking("summary groups", groups, {**_OF_GROUPS, "sizes": dict, "constant": dict, "read_off": dict})
+        found += _lacking("params", made.params, {"k": int, "columns": list, "seeded": bool})
+        attributes = summary.get("attributes")
+        if not isinstance(attributes, dict) or set(attributes) != set(made.params.get("columns") or ()):
+            found.append("summary attributes are not those of the masked columns")
+        else:
+            for name, figures in attributes.items():
+                found += _lacking(f"summary attributes {name}", figures, _OF_COLUMNS)
+        sizes = groups.get("sizes") if isinstance(groups, dict) else None
+        if isinstance(sizes, dict) and not all(str(size).isdecimal() for size in sizes):
+            found.append("summary groups sizes are numbers")
+    else:
+        found += _lacking("summary groups", groups, _OF_GROUPS)
+        found += _lacking("summary", summary, {"records": int, "expected_error": float, "threshold": dict})
+        found += _lacking("summary threshold", summary.get("threshold"), {"mean": float, "largest": int})
+    return found
+
+
+def _lacking(where: str, said: Any, kinds: Mapping[str, type]) -> list[str]:
+    given = said if isinstance(said, dict) else {}
+    allowed = {name: (int, float) if kind is float else kind for name, kind in kinds.items()}
+    return [f"{where} {name} is missing" for name, kind in allowed.items() if not isinstance(given.get(name), kind)]
 
 
 def _checksum(content: dict[str, Any]) -> str:
@@ -219,7 +274,8 @@ class OwnersRecord(OwnersOnly):
     rows: NDArray[np.uint32]
     """The row of the release that is each record of the input."""
     input: dict[str, Any]
-    """Name, size and SHA-256 of the input, where it was a file; its rows and columns."""
+    """Name, size and SHA-256 of the input, where it was a file; its rows and columns; of item sets, a SHA-256 of their
+    ``persons`` and of their ``labels``, where there are such."""
     seed: int | None
     summary: dict[str, Any]
     """All figures, those too that this one draw realised."""
@@ -241,6 +297,23 @@ def write_record(record: OwnersRecord, draft: Path, release: str) -> None:
 def _digests(columns: Mapping[str, NDArray[np.uint32]]) -> dict[str, str]:
     """Return a SHA-256 of each column."""
     return {name: hashlib.sha256(numbers.astype("<u4").tobytes()).hexdigest() for name, numbers in columns.items()}
+
+
+def digest_of(column: Column) -> str:
+    """Return a SHA-256 of the values of a column, as texts, record by record.
+
+    >>> from nominym.table import code
+    >>> digest_of(code(["Ann", "Bob", "Ann"])) == digest_of(code(["Ann", "Bob", "Bob"]))
+    False
+    >>> digest_of(code([1, 2])) == digest_of(code(["1", "2"]))
+    True
+    """
+    column = column.occurring()
+    texts = [json.dumps(str(value)) for value in column.categories]
+    numbers = np.argsort(np.argsort(np.array([*texts, ""], dtype=object), kind="stable"), kind="stable")
+    found = hashlib.sha256("\n".join(sorted(texts)).encode())
+    found.update(numbers.astype("<u4").take(column.codes, mode="clip").tobytes())
+    return found.hexdigest()
 
 
 def read_record(path: StrPath, release: StrPath, records: int, *, sha256: str | None = None) -> OwnersRecord:

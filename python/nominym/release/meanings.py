@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,7 +32,9 @@ def find_meanings(
         elif made:
             found[name] = Order(made.get("values")) if made["meaning"] == "Order" else Equality()
             if made["meaning"] not in ("Order", "Equality"):
-                weaker[name] = f"column {name!r}: compared as labels, for want of {_noun(made)}; give it"
+                weaker[name] = (
+                    f"column {name!r}: compared as labels, for want of {_noun(made)}; give {_asked(name, made)}"
+                )
         else:
             found[name], other = natural_meaning(old[name], new[name])
             if other is not None:
@@ -60,6 +63,12 @@ def _noun(made: Mapping[str, Any]) -> str:
         return f"{named} (SHA-256 of what it says: {made.get('sha256')})"
     nouns = {"Order": "an order of its values", "Equality": "equality", "DistanceMatrix": "a matrix of distances"}
     return nouns.get(made["meaning"], str(made["meaning"]))
+
+
+def _asked(name: str, made: Mapping[str, Any]) -> str:
+    """Write the option that gives a column the meaning that a manifest describes."""
+    file = made.get("name", "FILE")
+    return f"--quasi {shlex.quote(f'{name}={file}')}"
 
 
 # ---- numbers and texts

@@ -22,16 +22,24 @@ import pyarrow.compute as pc
 
 from nominym import _core, groups
 from nominym.control import Progress, check_progress, check_seed
-from nominym.error import NO_VALUE, Advice, DataError, ParameterError, UnknownColumnError
+from nominym.error import MASKED, NO_VALUE, Advice, DataError, ParameterError, UnknownColumnError, warn
 from nominym.files import SAVE_AS_UTF8, Draft, StrPath, as_path, check_new, read_text
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
 from nominym.meaning import Equality, Meaning, Order, is_sequence, read_taxonomy
 from nominym.method import Method, Result
 from nominym.release import files
-from nominym.release.manifest import Manifest, OwnersRecord, describe, manifest_path, options_of, write_record
+from nominym.release.manifest import (
+    Manifest,
+    OwnersRecord,
+    describe,
+    digest_of,
+    manifest_path,
+    options_of,
+    write_record,
+)
 from nominym.swap import DataSwap, RankSwap
-from nominym.table import Table
+from nominym.table import Table, code
 
 IDENTIFIER, QUASI, KEEP, PERSON = ROLES = ("identifier", "quasi-identifier", "keep", "person")
 """The roles of columns: dropped, masked, published as they are; dropped, but telling whose record it is."""
@@ -217,6 +225,9 @@ def publish(
                     Table(records).column(name).check_missing("error")
         if counted is not None and pc.any(pc.is_null(records[counted], nan_is_null=True)).as_py():
             groups.check_persons(Table(records).column(counted))
+        if isinstance(method, RankSwap) and method.strict and counted is None:
+            dropped = [name for name in table.names if given[name] == IDENTIFIER]
+            _warn_of_persons(files.read_columns(table, dropped, {}, progress), dropped)
         shape = {"rows": records.num_rows, "columns": len(table.names)}
         described = {**(table.fingerprint() if key is not None else {}), **shape}
         types = table.types
@@ -272,6 +283,8 @@ def _publish_sets(
     summary = {}
     if paths.key is not None:
         described |= files.fingerprint(source) if inputs[:1] == [source] else {}
+        beside = {"labels": labels, "persons": persons}
+        described |= {name: digest_of(code(given, name)) for name, given in beside.items() if given is not None}
         summary = {**release.summary, "error_rate": release.error_rate(progress=progress)}
     rows, grouped = secret.row_of[secret.assignment], getattr(secret.graph, "group_of", None)
     record = OwnersRecord(rows, described, seed, summary, grouped)
@@ -327,11 +340,48 @@ def _with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[
         said = roles.get(name, role)
         # Either drops a person's column.
         if said != role and (said, role) != (IDENTIFIER, PERSON):
-            what = "tells persons" if role == PERSON else "is sensitive"
-            raise ParameterError(
-                f"it {what}, but its role is {said}", column=name, remedy=Advice("give {}", roles={name: role})
-            )
+            raise _two_parts(name, role, said)
     return method, {**roles, **implied}
+
+
+def _two_parts(name: str, role: str, said: str) -> ParameterError:
+    """Make the error for a column that the method gives another role than it has."""
+    person = role == PERSON
+    if said == QUASI:
+        option = "person" if person else "sensitive"
+        what = "persons are told by a column that is dropped" if person else "a sensitive column stays as it is"
+        return ParameterError(
+            f"it is masked; {what}",
+            column=name,
+            remedy=Advice("take it from {}, or from {}", masked=MASKED, **{option: NO_VALUE}),
+        )
+    what = "tells persons" if person else "is sensitive"
+    return ParameterError(
+        f"it {what}, but its role is {said}", column=name, remedy=Advice("give {}", roles={name: role})
+    )
+
+
+_REPEATED = (0.05, 0.95)
+"""Values by record of a column that may tell persons with several records: so many at least, and at most."""
+_FREQUENT = 0.01
+"""Share of the records that no person has."""
+
+
+def _warn_of_persons(identifiers: Any, names: Sequence[str]) -> None:
+    """Warn the owner of identifiers that several records share: k counts records, not persons."""
+    table = Table(identifiers)
+    found = []
+    for name in names:
+        column, (least, most) = table.column(name), _REPEATED
+        few = int(column.counts.max(initial=0)) <= max(_FREQUENT * len(table), 2)
+        if column.kind != "number" and few and least <= column.size / len(table) <= most:
+            found.append(name)
+    if found:
+        one = "it tells" if len(found) == 1 else "one of them tells"
+        warn(
+            f"several records have the same {files.listed(found)}, and k counts records; if {one} persons, give it the "
+            f"role person (--person {found[0]}), so that k counts persons"
+        )
 
 
 def _check_kept(method: Method, table: Table, masked: Sequence[str], kept: Sequence[str]) -> list[str]:
@@ -339,7 +389,7 @@ def _check_kept(method: Method, table: Table, masked: Sequence[str], kept: Seque
     if isinstance(method, RankSwap) and method.strict:
         return []
     before, beside = ({name: table.column(name) for name in names} for names in (masked, kept))
-    return groups.check_kept(beside, before, getattr(method, "k", None) or 2, getattr(method, "accept", ()))
+    return groups.check_kept(beside, before, getattr(method, "k", None) or 2, getattr(method, "accept", ())).public
 
 
 def check_mapping(roles: Mapping[str, str] | None) -> Mapping[str, str]:

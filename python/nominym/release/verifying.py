@@ -2,12 +2,14 @@
 
 An attack that fails is no proof. What can be verified by the owner is that the release is what the method makes: groups
 of the stated sizes, inside which values were given to other records and nothing else was done, in rows whose order says
-nothing. The one thing that no file shows is the randomness of the draw; gross departures from it do show.
+nothing. The randomness of a draw no file shows as such. Departures from it do show, the smaller ones the more records
+there are; how large one could be without showing is said.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,23 +19,32 @@ import numpy as np
 
 from nominym._core import __version__
 from nominym.control import Progress, reporter
-from nominym.error import NominymError
-from nominym.groups import Partition
+from nominym.error import DataError, NominymError, PrivacyWarning
+from nominym.files import plain
+from nominym.groups import Partition, check_kept
 from nominym.guarantee import Guarantee
 from nominym.itemsets import Itemsets, Recode
 from nominym.itemsets.graph import Groups
 from nominym.itemsets.metrics import over_both
-from nominym.method import Method
-from nominym.release.comparing import FilePair, SetsPair, person_of, tuples_of
+from nominym.meaning import Order
+from nominym.method import Method, described
+from nominym.release.comparing import FilePair, SetsPair, tuples_of
 from nominym.release.files import listed
-from nominym.release.manifest import Manifest, OwnersRecord
+from nominym.release.manifest import Manifest, OwnersRecord, digest_of
 from nominym.release.pipeline import IDENTIFIER, KEEP, PERSON, QUASI
+from nominym.release.randomness import Trial, are_same, draw_trials, improbable, row_trials, told, unseen
+from nominym.swap import RankSwap
+from nominym.table import code
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # What happens in fewer of so many releases is not taken for chance.
 _RARE = 1e-6
+# From this share of records that could have been left as they were, a draw is not called random.
+_UNSEEN = 0.1
+FOR_PERSONS = "for persons: "
+"""How a sentence begins that is about persons, of whom the release may guarantee nothing."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,8 @@ class Verification:
     """What contradicts it: a sentence each."""
     checks: tuple[str, ...] = ()
     """What was checked and is as it should be."""
+    caveats: tuple[str, ...] = ()
+    """What is not to be had from these files, and is no fault of theirs: a sentence each."""
 
     @property
     def verified(self) -> bool:
@@ -77,7 +90,7 @@ def verify(pair: FilePair | SetsPair, progress: Progress = None) -> Verification
         _check_table(pair, basis, found, progress)
     elif basis is not None and isinstance(pair, SetsPair) and isinstance(basis.method, Recode):
         _check_sets(pair, basis, basis.method, found, progress)
-    return Verification(tuple(found.doubts), tuple(found.broken), tuple(found.checks))
+    return Verification(*(tuple(part) for part in (found.doubts, found.broken, found.checks, found.caveats)))
 
 
 @dataclass
@@ -85,6 +98,7 @@ class _Findings:
     doubts: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     checks: list[str] = field(default_factory=list)
+    caveats: list[str] = field(default_factory=list)
 
     def check(self, so: bool, what: str, otherwise: str) -> None:
         """Note what was checked, or what contradicts it."""
@@ -111,6 +125,11 @@ class _Basis:
         return _least(self.method)
 
 
+def is_guaranteed(method: Method | None) -> bool:
+    """Tell whether a method forms groups that a verification can check."""
+    return method is not None and method.statement(["values"]).kind in ("groups", "labels")
+
+
 def _least(method: Method) -> int:
     """Return the smallest size of a group: k, or l."""
     return int(getattr(method, "least", getattr(method, "k", 1)))
@@ -127,9 +146,9 @@ def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
         method = manifest.method
     except NominymError as error:
         found.doubts.append(str(error))
-    guaranteed = method is not None and method.statement(["values"]).kind in ("groups", "labels")
+    guaranteed = is_guaranteed(method)
     if method is not None and not guaranteed:
-        found.doubts.append(f"{method!r} has no guarantee that files could show")
+        found.doubts.append("this method guarantees nothing, so there is nothing to verify")
     if isinstance(pair, SetsPair) and guaranteed:
         _check_forms(pair, _least(method), found)
     if pair.seeded:
@@ -152,7 +171,7 @@ def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
         return None
     group_of = np.unique(record.groups, return_inverse=True)[1].reshape(-1).astype(np.uint32)
     basis = _Basis(manifest, method, record, group_of)
-    _check_rows(record.rows, found)
+    _check_rows(record.rows, _true_values(pair), basis.partition, found)
     smallest = int(basis.partition.sizes.min())
     found.check(
         smallest >= basis.least,
@@ -162,33 +181,29 @@ def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
     return basis
 
 
-def _check_rows(rows: NDArray[np.uint32], found: _Findings) -> None:
-    """Check that the order of the rows says nothing about that of the records."""
+def _true_values(pair: FilePair | SetsPair) -> dict[str, NDArray[np.uint32]]:
+    """Return what is known of the records as they were: the order of rows has to say nothing about it."""
+    if isinstance(pair, FilePair):
+        names = list(dict.fromkeys([*pair.comparison.shared, *(() if pair.person is None else (pair.person,))]))
+        return {f"column {name!r} of the original": pair.comparison.before.column(name).dense()[0] for name in names}
+    persons = {} if pair.person is None else {"persons": pair.person.dense()[0]}
+    return {"the number of items": np.diff(pair.sets.core.starts()).astype(np.uint32), **persons}
+
+
+def _check_rows(
+    rows: NDArray[np.uint32], columns: Mapping[str, NDArray[np.uint32]], partition: Partition, found: _Findings
+) -> None:
+    """Check that the order of the rows says nothing about that of the records, nor about their true values."""
     n = len(rows)
-    steps = np.diff(rows.astype(np.int64))
-    follow = int((np.abs(steps) == 1).sum())
-    if n < 3:
-        return
-    place = np.arange(n) - (n - 1) / 2
-    correlation = float(np.dot(place, rows - (n - 1) / 2)) / (n * (n * n - 1) / 12)
-    # Of a random order, two neighbours are expected to stay neighbours, and the correlation is normal.
-    chance = math.erfc(abs(correlation) * math.sqrt((n - 1) / 2))
-    orders = 2 / math.factorial(min(n, 20))
-    same = abs(correlation) > 1 - 1e-9 and orders < _RARE
-    telling = _tail(follow, 2.0) < _RARE or chance < _RARE or same
+    strange = list(map(told, improbable(row_trials(rows, columns, partition), _RARE)))
+    ways = [np.array_equal(rows, along) for along in (np.arange(n), np.arange(n)[::-1])]
+    if not strange and any(ways) and 2 / math.factorial(min(n, 20)) < _RARE:
+        strange = ["the rows follow the order of the original exactly"]
     found.check(
-        not telling,
+        not strange,
         "the order of the rows says nothing about that of the records",
-        f"the rows follow the order of the original: rank correlation {correlation:.2f}, {follow:,} of {n - 1:,} "
-        "neighbours stay neighbours",
+        f"the rows are not in a random order: {'; '.join(strange[:3])}",
     )
-
-
-def _tail(count: float, expected: float) -> float:
-    """Bound the probability that a count of rare, nearly independent events is so large or larger (Chernoff)."""
-    if count <= expected:
-        return 1.0
-    return math.exp(count - expected - count * math.log(count / expected)) if expected > 0 else 0.0
 
 
 # ---- tables
@@ -202,18 +217,21 @@ def _check_table(pair: FilePair, basis: _Basis, found: _Findings, progress: Prog
     gone = [name for name in (*masked, *kept) if name not in pair.released]
     telling = dict.fromkeys([*(roles.get(IDENTIFIER) or ()), *(roles.get(PERSON) or ()), pair.person])
     dropped = [name for name in telling if name in pair.released]
+    new = [name for name in (*masked, *kept) if name in pair.released and name not in pair.comparison.shared]
     found.check(
-        not without and not gone and not dropped,
+        not without and not gone and not dropped and not new,
         "every column of the release has its role",
         _sentences(
             (without, "{} of the release has no role in the manifest"),
             (gone, "{} of the manifest is not in the release"),
             (dropped, "{} identifies persons and is in the release"),
+            (new, "{} of the manifest is not in the original"),
         ),
     )
-    named = basis.manifest.params.get("columns", masked), [name for name in pair.released if name in kept]
-    _check_statement(basis, basis.method.statement(*named), found)
-    if gone or any(name not in pair.comparison.shared for name in (*masked, *kept)):
+    _check_options(pair, basis, found)
+    named = masked, [name for name in pair.released if name in kept]
+    _check_statement(basis, basis.method.statement(*named, roots=basis.manifest.params.get("roots")), found)
+    if gone or new:
         return
     _check_kept(pair, kept, found)
     whole = _check_masked(pair, masked, basis, found)
@@ -221,6 +239,34 @@ def _check_table(pair: FilePair, basis: _Basis, found: _Findings, progress: Prog
     if whole:
         _check_draw(pair, masked, basis, found)
     _check_figures(pair, masked, kept, basis, found, progress)
+
+
+def _check_options(pair: FilePair | SetsPair, basis: _Basis, found: _Findings) -> None:
+    """Check that the parts of a manifest say the same: the method, how it was done, and the roles of columns."""
+    manifest, method = basis.manifest, basis.method
+    made = {**method.params(), "seeded": manifest.seeded}
+    person = getattr(method, "person", None)
+    parts = {}
+    if isinstance(pair, FilePair):
+        masked = list(manifest.roles.get(QUASI) or ())
+        changes = pair.comparison.changes
+        said = manifest.params.get("roots")
+        roots = said if isinstance(said, Mapping) and set(said) == set(masked) else {}
+        # Without its taxonomy nobody knows the root of a column.
+        known = {name: changes[name].before.root for name in masked if name in changes and name not in pair.weaker}
+        made |= {"columns": masked, "roots": {**roots, **known}}
+        parts["roles person"] = [] if person is None else [person], manifest.roles.get(PERSON) or []
+        sensitive = list(getattr(method, "sensitive", None) or ())
+        parts["roles keep"] = [], [name for name in sensitive if name not in (manifest.roles.get(KEEP) or ())]
+    made, said = plain(made), manifest.params
+    if manifest.version == __version__:
+        parts |= {f"params {name}": (made.get(name), said.get(name)) for name in {**made, **said}}
+    wrong = [name for name, (follows, stated) in parts.items() if not _same(follows, stated)]
+    found.check(
+        not wrong,
+        "the manifest is of one method throughout",
+        f"the manifest contradicts its own method, {method!r}: {', '.join(wrong)}",
+    )
 
 
 def _check_statement(basis: _Basis, guarantee: Guarantee, found: _Findings) -> None:
@@ -274,115 +320,130 @@ def _check_masked(pair: FilePair, masked: list[str], basis: _Basis, found: _Find
 
 def _check_limits(pair: FilePair, basis: _Basis, found: _Findings) -> None:
     """Check the share of a person, and of a sensitive value, in every group."""
-    limits: dict[str, int] = dict(basis.manifest.params.get("sensitive") or {})
-    person = person_of(basis.manifest)
-    if person is not None:
-        limits[person] = basis.least
-    for name, share in limits.items():
-        _check_share(pair.comparison.before.column(name).dense()[0], share, f"value of {name!r}", basis, found)
+    for name, share in (getattr(basis.method, "sensitive", None) or {}).items():
+        _check_share(_dense(pair, name), share, f"value of {name!r}", basis, found)
+    counted = getattr(basis.method, "person", None)
+    for name in dict.fromkeys((counted, pair.person)):
+        if name is not None:
+            _check_persons(_dense(pair, name), f"value of {name!r}", basis, found)
+    if pair.uncounted is not None:
+        found.doubts.append(pair.uncounted)
 
 
-def _check_share(codes: NDArray[Any], share: int, what: str, basis: _Basis, found: _Findings) -> None:
+def _dense(pair: FilePair, name: Any) -> NDArray[np.uint32]:
+    return pair.comparison.before.column(name).dense()[0]
+
+
+def _check_persons(codes: NDArray[np.uint32], what: str, basis: _Basis, found: _Findings) -> None:
+    _check_share(codes, basis.least, what, basis, found, FOR_PERSONS)
+
+
+def _check_share(
+    codes: NDArray[Any], share: int, what: str, basis: _Basis, found: _Findings, of_whom: str = ""
+) -> None:
     size = int(codes.max()) + 1
     cells, counts = np.unique(basis.group_of.astype(np.int64) * size + codes, return_counts=True)
     above = int((counts * share > basis.partition.sizes[cells // size]).sum())
     found.check(
         not above,
         f"no {what} is on more than 1/{share} of a group",
-        f"in {above:,} cases one {what} is on more than 1/{share} of a group",
+        f"{of_whom}in {above:,} cases one {what} is on more than 1/{share} of a group",
     )
 
 
 def _check_draw(pair: FilePair, masked: list[str], basis: _Basis, found: _Findings) -> None:
-    """Check that no more records kept all their values than chance explains.
-
-    Under uniform permutations a record of a group of s keeps a value that c of them have with probability c/s, and all
-    of them keep theirs with probability ∏ c! / s!; groups are independent. How much more than a Poisson law the number
-    of records varies is measured on some of the groups.
-    """
-    columns = [pair.comparison.coded(name)[:2] for name in masked]
-    same = np.logical_and.reduce([before == after for before, after in columns])
-    before = [codes for codes, _ in columns]
-    if basis.manifest.params.get("draw") == "joint":
-        before = [tuples_of(before).astype(np.uint32)]
-    sizes, group_of = basis.partition.sizes, basis.group_of
-    chance, still = np.ones(len(group_of)), np.zeros(len(sizes))
-    factorial = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, sizes.max() + 1)))))
-    for codes in before:
-        cells = group_of.astype(np.uint64) << np.uint64(32) | codes
-        kinds, place, counts = np.unique(cells, return_inverse=True, return_counts=True)
-        chance *= counts[place.reshape(-1)] / sizes[group_of]
-        ways = np.bincount((kinds >> np.uint64(32)).astype(np.int64), factorial[counts])
-        still += ways - factorial[sizes]
-    expected = np.bincount(group_of, chance)
-    # Where all records of a group are the same, all keep their values.
-    moving = expected < sizes * (1 - 1e-12)
-    count, mean = int(same[moving[group_of]].sum()), float(expected[moving].sum())
-    spread = _spread(before, basis.partition, np.flatnonzero(moving))
-    whole = int((np.bincount(group_of, same)[moving] == sizes[moving]).sum())
-    expected_whole = float(np.exp(still[moving]).sum())
-    likely = min(_tail(count / spread, mean / spread), _tail(whole, expected_whole)) >= _RARE
-    found.check(
-        likely,
-        "no more records kept all their masked values than chance explains",
-        f"{count:,} records kept all their masked values, in {whole:,} groups all of them, where permuting leaves "
-        f"{mean:,.1f} and {expected_whole:,.1f} on average: values were left where they were",
-    )
+    """Check that values were given to other records by permutations that look random."""
+    coded = {name: pair.comparison.coded(name)[:2] for name in masked}
+    before, after = ({name: codes[side] for name, codes in coded.items()} for side in (0, 1))
+    if getattr(basis.method, "draw", "independent") == "joint":
+        n, tuples = len(pair.comparison), tuples_of([np.concatenate(each) for each in coded.values()])
+        together = are_same(tuples[:n], tuples[n:], basis.group_of)
+        found.check(
+            together,
+            "masked values of a row were moved together",
+            "masked values of a row were not moved together, as the manifest says",
+        )
+        if not together:
+            return
+        joint = {"all masked columns": tuples.astype(np.uint32)}
+        before, after = {name: t[:n] for name, t in joint.items()}, {name: t[n:] for name, t in joint.items()}
+    kept = [name for name in pair.comparison.shared if name not in masked]
+    others = {f"column {name!r}": _dense(pair, name) for name in kept}
+    others["the order of the original"] = np.arange(len(pair.comparison), dtype=np.uint32)
+    trials, staying = draw_trials(before, after, others, basis.partition)
+    strange = improbable([*trials, *staying], _RARE)
+    share = unseen(staying, len(trials), _RARE)
+    some = f"up to {math.ceil(1000 * share) / 10:g} % of the records" if share < 1 else "all records"
+    could = f"{some} could have been left as they were without showing"
+    if strange:
+        found.broken.append(f"the draw was not random: {_drawn(strange)}")
+    elif share <= _UNSEEN:
+        found.checks.append(f"what records got looks drawn at random; {could}")
+    else:
+        few = f"too few records, or too many equal values, to tell a random draw from another: {could}"
+        found.checks.append(few)
+        found.caveats.append(few)
 
 
-# So many groups, of up to so many records, tell how much the number of records that keep their values varies.
-_SOME, _SMALL = 2_000, 200
-
-
-def _spread(columns: list[NDArray[np.uint32]], partition: Partition, moving: NDArray[np.int64]) -> float:
-    """Return the variance of the number of records of a group that keep all their values, divided by its mean.
-
-    Two records of a group of s both keep theirs with probability c(c − 1)/s(s − 1) if c records have the value of both,
-    and c·c'/s(s − 1) if they have different ones.
-    """
-    sizes = partition.sizes
-    starts = np.cumsum(sizes) - sizes
-    some = moving[sizes[moving] <= _SMALL]
-    some = some[:: max(1, len(some) // _SOME)]
-    mean = variance = 0.0
-    for group in some.tolist():
-        size = int(sizes[group])
-        rows = partition.records[starts[group] : starts[group] + size]
-        single, both = np.ones(size), np.ones((size, size))
-        for codes in columns:
-            equal = codes[rows][:, None] == codes[rows][None, :]
-            times = equal.sum(1)
-            single *= times / size
-            both *= times[:, None] * (times[None, :] - equal) / (size * (size - 1))
-        expected = float(single.sum())
-        np.fill_diagonal(both, 0.0)
-        mean += expected
-        variance += float(both.sum()) + expected - expected**2
-    if not mean:
-        return float(sizes[moving].max(initial=1))
-    return max(1.0, variance / mean)
+def _drawn(strange: list[Trial]) -> str:
+    left = any("kept" in trial.what and trial.found > trial.mean for trial in strange)
+    return "; ".join([*map(told, strange[:3]), *(["values were left where they were"] if left else [])])
 
 
 def _check_figures(
     pair: FilePair, masked: list[str], kept: list[str], basis: _Basis, found: _Findings, progress: Progress
 ) -> None:
     """Compute the public figures anew, from the original and the groups."""
-    before, said = pair.comparison.before, basis.manifest.summary
-    told = person_of(basis.manifest)
-    person = None if told is None else before.column(told)
-    limited = list(basis.manifest.params.get("sensitive") or ())
+    before, method = pair.comparison.before, basis.method
+    named = getattr(method, "person", None)
+    person = None if named is None else before.column(named)
+    limited = list(getattr(method, "sensitive", None) or ())
     columns = [{name: before.column(name) for name in names} for names in (masked, kept)]
     sizing = basis.partition.summary(columns[0], columns[1], person, limited)
     attributes: dict[str, dict[str, Any]] = {}
-    for name in masked:
-        stated = said.get("attributes", {}).get(name, {})
-        computed = basis.partition.expected(pair.comparison.changes[name].before, progress)
-        if name in pair.weaker:
-            # Distances without the meaning are others.
-            computed.pop("expected_rmse")
-        attributes[name] = {figure: computed[figure] for figure in stated if figure in computed}
-    figures = {"records": len(pair.comparison), "groups": sizing, "attributes": attributes}
-    _compare(figures, said, found)
+    for name, figures in described({name: pair.comparison.changes[name] for name in masked}).items():
+        computed = {**figures, **basis.partition.expected(pair.comparison.changes[name].before, progress)}
+        # Distances without the meaning are others, and there is no root.
+        unknown = ("expected_rmse", "root") if name in pair.weaker else ()
+        attributes[name] = {figure: value for figure, value in computed.items() if figure not in unknown}
+    bound = sizing.get("largest_share", 1 / sizing["smallest"]) if method.bound is not None else None
+    bound = None if basis.manifest.seeded else bound
+    figures = {"records": len(pair.comparison), "groups": sizing, "attributes": attributes, "bound": bound}
+    _compare(figures, basis.manifest.summary, found)
+    if isinstance(method, RankSwap) and basis.manifest.version == __version__:
+        stay = {name: float(each["expected_unchanged"]) for name, each in attributes.items()}
+        _check_notes(pair, basis.manifest, method, kept, stay, found)
+
+
+# How notes begin that say in figures what is checked elsewhere.
+_HARDLY, _REGARD = "hardly anything changes: ", "groups were formed with regard to "
+
+
+def _check_notes(
+    pair: FilePair, manifest: Manifest, method: RankSwap, kept: list[str], stay: Mapping[str, float], found: _Findings
+) -> None:
+    """Say anew what readers should not miss, and compare."""
+    before, changes = pair.comparison.before, pair.comparison.changes
+    masked = {name: changes[name].before.column for name in stay}
+    ordered = [name for name in stay if isinstance(changes[name].before.meaning, Order)]
+    person = None if method.person is None else before.column(method.person)
+    beside = {name: before.column(name) for name in kept}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        try:
+            accepted = [name for name in method.accept if name in kept]
+            computed = check_kept(beside, masked, method.k or 2, accepted, person, ordered).public
+        except DataError as error:
+            found.broken.append(f"such a release would have been refused: {error}")
+            return
+    still = [name for name in manifest.params.get("columns", ()) if stay.get(name) == 1.0]
+    computed += [f"{', '.join(still)}: no value changes"] if still else []
+    missing = [note for note in computed if note not in manifest.notes]
+    known = [_HARDLY, *([_REGARD] if method.sensitive else [])]
+    more = [note for note in manifest.notes if note not in computed and not any(map(str(note).startswith, known))]
+    wrong = [f"the manifest does not say: {note}" for note in missing]
+    wrong += [f"the manifest says what does not follow from the files: {note}" for note in more]
+    found.check(not wrong, "what the manifest notes follows from the files", "; ".join(wrong))
 
 
 def _compare(computed: Mapping[str, Any], said: Mapping[str, Any], found: _Findings) -> None:
@@ -395,9 +456,19 @@ def _compare(computed: Mapping[str, Any], said: Mapping[str, Any], found: _Findi
     found.check(not wrong, "all public figures follow from the files", told)
 
 
+class _Missing:
+    """What a manifest does not say."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+_MISSING = _Missing()
+
+
 def _pairs(computed: Mapping[Any, Any], said: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, Any, Any]]:
     for name, value in computed.items():
-        stated = said.get(name) if isinstance(said, Mapping) else None
+        stated = said.get(name, _MISSING) if isinstance(said, Mapping) else _MISSING
         if isinstance(value, Mapping) and isinstance(stated, Mapping):
             yield from _pairs(value, stated, (*path, name))
         else:
@@ -448,29 +519,43 @@ def _check_sets(pair: SetsPair, basis: _Basis, method: Recode, found: _Findings,
         "base, distance and threshold are those that the groups vote for",
         f"{', '.join(wrong)}: not what the groups vote for",
     )
+    _check_options(pair, basis, found)
     _check_statement(basis, replace(release, method=method, summary=basis.manifest.summary).guarantee, found)
-    if method.l is not None and release.labels is None:
+    labels = None
+    if release.labels is not None:
+        # In the order of the records: a label is on the row of its record.
+        labels = np.asarray(release.labels)[rows]
+        digest = basis.record.input.get("labels")
+        if digest is not None:
+            told = "labels are those of the records", "labels are not those of the records, by the owner's record"
+            found.check(digest_of(code(labels, "labels")) == digest, *told)
+    if method.l is not None and labels is None:
         found.broken.append("there are no labels, where every group is to show several")
-    elif method.l is not None:
-        labels = np.unique(np.asarray(release.labels).astype(str), return_inverse=True)[1].reshape(-1)
-        _check_share(labels[rows], method.l, "label", basis, found)
+    elif method.l is not None and labels is not None:
+        _check_share(np.unique(labels.astype(str), return_inverse=True)[1].reshape(-1), method.l, "label", basis, found)
     sizes = basis.partition.sizes
     sizing = {"count": len(sizes), "smallest": int(sizes.min()), "largest": int(sizes.max())}
-    if "persons" in basis.manifest.summary.get("groups", {}):
-        if pair.person is None:
-            found.doubts.append("whose record each is, is not given, so persons in groups cannot be counted")
-        else:
-            codes, size = pair.person.dense()
-            _check_share(codes, basis.least, "person", basis, found)
+    if pair.uncounted is not None:
+        found.doubts.append(pair.uncounted)
+    if pair.person is not None:
+        codes, size = pair.person.dense()
+        _check_persons(codes, "person", basis, found)
+        if "persons" in basis.manifest.summary.get("groups", {}):
             cells = np.unique(basis.group_of.astype(np.int64) * size + codes)
             sizing["persons"] = int(np.bincount(cells // size).min())
+    seeded = basis.manifest.seeded
     figures = {
         "records": len(pair.sets),
+        "items": pair.sets.n_items,
         "matches": int(sizes.min()),
+        "bound": None if seeded or method.bound is None else 1 / int(sizes.min()),
         "expected_error": expected,
         "threshold": {"mean": float(threshold.mean()), "largest": int(threshold.max())},
         "groups": sizing,
     }
+    if labels is not None:
+        counts = np.unique(labels.astype(str), return_counts=True)[1]
+        figures["labels"] = {"number": len(counts), "largest_share": float(counts.max() / len(labels))}
     _compare(figures, basis.manifest.summary, found)
 
 

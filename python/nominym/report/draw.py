@@ -184,7 +184,7 @@ def candidates(table: pd.DataFrame, k: int | None) -> go.Figure:
 
 def group_sizes(table: pd.DataFrame) -> go.Figure:
     """Draw the share of records by size of their group."""
-    subtitle = "within a group, each row is equally likely to be the one of a person"
+    subtitle = "values changed places inside groups, and nowhere else"
     return shares(table, "Effective k: records that share a group", subtitle, "records in the group")
 
 

@@ -128,12 +128,16 @@ def other_tools(table: MaskedTable) -> Remark | None:
         return None
     return Remark(
         "Other tools may read k = 1 here",
-        f"A tool that counts equal rows, such as pycanon, may find a combination of {listed(table.masked)} that occurs "
-        "only once, and read k = 1 from this release. That is no contradiction. Such tools measure k-anonymity, where "
+        f"A tool that counts equal rows, such as pycanon, may find {_combination(table.masked)} that occurs only "
+        "once, and read k = 1 from this release. That is no contradiction. Such tools measure k-anonymity, where "
         "the masked values of a row are those of its owner, made so coarse that k rows look alike. Here values stay as "
         "fine as they were and change places inside groups: the values of a row come from any records of its group, so "
         "a row that is the only one of its kind does not show whose it is.",
     )
+
+
+def _combination(masked: Sequence[Any]) -> str:
+    return f"a combination of {listed(masked)}" if len(masked) > 1 else f"a value of {listed(masked)}"
 
 
 def definitions(*names: str) -> Section:

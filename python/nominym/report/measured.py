@@ -156,7 +156,8 @@ def best_attacks(found: risk.Linkage) -> pd.DataFrame:
     for row in rows_by_name(table):
         said = _knowledge(row, masked, kept)
         other = rows.get(said, row)
-        worst = {name: max(other[name], row[name]) for name in _WORST_OFF if row[name] is not None}
+        # Of attacks that do not tell, the other counts.
+        worst = {name: np.fmax(other[name], row[name]) for name in _WORST_OFF if row[name] is not None}
         rows[said] = {**(row if row["share"] > other["share"] else other), **worst, "knowledge": said}
     return pd.DataFrame(list(rows.values()))
 

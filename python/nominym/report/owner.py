@@ -89,14 +89,20 @@ def _verdict(said: Verdict, found: risk.Linkage, kept: Sequence[Any]) -> Verdict
         return said._replace(state="broken", headline=headline, paragraphs=paragraphs)
     if exceeding:
         # What is guaranteed says nothing about adversaries who know or predict kept columns.
-        headline = f"{said.headline}; with kept columns, attacks found {percent(worst['share'])}"
+        headline = _with_more(said.headline, f"with kept columns, attacks found {percent(worst['share'])}")
         known = list(dict.fromkeys(_also_known(row, kept) for row in exceeding))
         exceeded = (
             f"The bound is exceeded by adversaries who, beside the masked columns, know {listed(known, word='or')}."
         )
         return said._replace(state="open", headline=headline, paragraphs=[*said.paragraphs, exceeded, most])
-    headline = f"{said.headline}; attacks found at most {percent(worst['share'])}"
+    headline = _with_more(said.headline, f"attacks found at most {percent(worst['share'])}")
     return said._replace(headline=headline, paragraphs=[*said.paragraphs, most])
+
+
+def _with_more(headline: str, more: str) -> str:
+    """Add to a headline, unless it says two things already: what is left out is in a paragraph."""
+    several = headline.startswith("Not verified: ") or ". " in headline
+    return headline if several else f"{headline}; {more}"
 
 
 def _also_known(row: Mapping[str, Any], kept: Sequence[Any]) -> str:
@@ -115,7 +121,7 @@ def _tiles(
     if found.bound is not None:
         exceeded = "exceeded" if found.holds_masked is False else "exceeded with kept columns"
         made.append(Tile(percent(found.bound), "Bound to compare with", "not exceeded" if found.holds else exceeded))
-        worse = max(found.attacks["above_half"])
+        worse = float(found.attacks["above_half"].max())
         made.append(Tile(percent(worse), "Worst-off", "found, or believed found, with more than 1/2"))
     swaps = measured.candidates(realised)
     if "groups" in realised:
@@ -156,8 +162,17 @@ def _distances(table: MaskedTable, change: Change) -> str:
     if not change.space.measured:
         return "equal or not"
     if change.space.unit is not None and change.before.column.kind in ("whole", "number"):
-        return f"difference, 1 stands for {change.space.unit:g}"
+        return f"difference, 1 stands for {_plainly(change.space.unit)}"
     return f"by {change.before.meaning.noun}"
+
+
+def _plainly(value: float) -> str:
+    """Write a number in full, without digits that stand for nothing.
+
+    >>> _plainly(2500140.0), _plainly(0.25), _plainly(1e-7)
+    ('2,500,140', '0.25', '1e-07')
+    """
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
 def _risk(table: MaskedTable, comparison: Comparison, found: risk.Linkage, k: int | None) -> Section:

@@ -30,8 +30,9 @@ _IN_GROUPS, _IN_NEIGHBOURHOODS, _MANY = 10_000, 1_000, 400_000
 # So many values of a column that links rows are looked for.
 _BUNDLES = 2_000
 
-# A column links rows if it has so many values, each shared by so few rows.
-_LEAST_VALUES, _LINKED = 20, (2, 20)
+# A column links rows if it has so many values or more, each shared by at most so many rows on average. A patient may
+# have many rows, but then there are many patients; fewer values that many rows share are rather ages or wards.
+_LINKS = ((20, 20), (150, 100))
 
 # Numbers with more values than this are put into ranges, where it matters how often a value occurs: with another value,
 # and in a bag of rows.
@@ -53,6 +54,8 @@ class Guesses:
     """Number of all those of whom the targets are some."""
     unit: str = "people"
     """What the targets are."""
+    tells_worst: bool = True
+    """Whether what is seen tells those who are worse off from others."""
 
 
 Attack = Callable[[Scene], Guesses | None]
@@ -73,7 +76,7 @@ def equal_rows(scene: Scene) -> Guesses | None:
 
 def one_to_one_recoding(scene: Scene) -> Guesses | None:
     """Find out which value was renamed to which, by how often values occur and what they occur with; then link."""
-    if scene.partial:
+    if scene.partial or scene.brief:
         return None
     after = _translated(scene)
     same = all(new is old for new, (_, old, _) in zip(after, scene.columns, strict=True))
@@ -82,7 +85,7 @@ def one_to_one_recoding(scene: Scene) -> Guesses | None:
 
 def best_matching(scene: Scene) -> Guesses | None:
     """Give every person a row of their own with the smallest sum of distances: in groups, or among neighbours."""
-    if scene.partial:
+    if scene.partial or scene.brief:
         return None
     records = len(scene.comparison)
     if scene.cells is not None and not np.array_equal(scene.cells[0], scene.cells[1][:records]):
@@ -106,7 +109,8 @@ def best_matching(scene: Scene) -> Guesses | None:
         "are given an equal row; it is theirs in {}": equal,
         "are given a row that is not equal; it is theirs in {}": ~equal,
     }
-    return Guesses(chance, sights, people.number)
+    # Two classes are too few to say who is worse off: nearly all people may be in one that is found just above a limit.
+    return Guesses(chance, sights, people.number, tells_worst=False)
 
 
 def informed_adversary(scene: Scene) -> Guesses | None:
@@ -135,14 +139,18 @@ def linked_rows(scene: Scene) -> Guesses | None:
     """Take rows that share a value of a kept column together, as a pseudonym's: who has all these values?
 
     The kept value itself is not known. The targets are the values that two or more records share.
+
+    A value has to stand for somebody, which numbers tell only roughly: of 20 values or more, the mean over the records
+    of the rows that share their value is 2 to 20; of 150 or more, up to 100. A column of fewer values that more rows
+    share is rather an age or a ward. That all rows of a ward are recognised by what is frequent there finds nobody.
     """
     if scene.partial or len(scene.also) != 1:
         return None
     unit_before, unit_after, units = scene.comparison.matched(scene.also[0])
     sizes = np.bincount(unit_before, minlength=units)
     gaps, sizes = sizes[-1], sizes[:-1]
-    records = len(unit_before) - gaps
-    if np.count_nonzero(sizes) < _LEAST_VALUES or not _LINKED[0] <= (sizes**2).sum() / records <= _LINKED[1]:
+    values, shared = np.count_nonzero(sizes), (sizes**2).sum() / max(len(unit_before) - gaps, 1)
+    if shared < 2 or not any(values >= least and shared <= most for least, most in _LINKS):
         return None
     several = np.flatnonzero(sizes > 1).astype(np.uint32)
     targets = several

@@ -29,6 +29,9 @@ Sample: TypeAlias = Literal["auto"] | int | None
 # "auto" attacks all of so many, and a sample of so many of more.
 _ALL, _SAMPLE = 100_000, 20_000
 
+# Of more kept columns than this, each by itself is known in brief scenes, where "auto" attacks so many.
+_KEPT, _IN_BRIEF = 8, 5_000
+
 # A bound is exceeded if so many finds would have a smaller probability than this where it holds: of all people, and of
 # those of whom the adversary sees the same. Small, since there are several attacks, each with several such classes.
 _OF_ALL, _OF_CLASS = 1e-3, 5e-4
@@ -78,8 +81,8 @@ class Linkage:
     """One row for each attack and what was known: ``attack``; ``known``, the masked columns; ``also_known``, the kept
     ones; how many were ``attacked``; the ``share`` of them who are found, expected over the choice among equally good
     guesses, and 95 % bounds for that of all people, ``low`` and ``high``; the share of those in classes, by what the
-    adversary sees, that are found with a probability ``above_2k``, 2/k, and ``above_half``; the ``bound`` 1/k,
-    whether it ``holds``, and if not, ``why``."""
+    adversary sees, that are found with a probability ``above_2k``, 2/k, and ``above_half``, which "best matching" does
+    not tell; the ``bound`` 1/k, whether it ``holds``, and if not, ``why``."""
     records: int
     """Records before."""
     persons: int | None
@@ -150,7 +153,7 @@ class Linkage:
             "share_masked": self.share_masked,
             "holds": self.holds,
             "holds_masked": self.holds_masked,
-            "attacks": self.attacks.to_dict("records"),
+            "attacks": _rows(self.attacks),
         }
 
 
@@ -204,7 +207,8 @@ def linkage(
         rows" one with exactly the known values, or none; "one-to-one recoding" first finds out which value was renamed
         to which; "best matching" gives all people rows at once; "informed adversary", where groups are known, predicts
         kept columns from masked ones; "linked rows" takes the rows together that share a value of a kept column, if
-        that is shared by few.
+        that is shared by few. With more than 8 kept columns, "one-to-one recoding" and "best matching" are made with
+        none and with all of them known, not with each by itself.
     person
         A column of ``before`` that says whose record each is. The adversary knows all records of a person and guesses
         one row; all shares count persons.
@@ -215,7 +219,7 @@ def linkage(
     sample
         How many people to look for: "auto" for all of up to 100,000, and 20,000 drawn ones of more; a number; or None
         for all. "best matching" looks for some 10,000 of them, without groups for 1,000; "linked rows" for 2,000
-        values.
+        values. With more than 8 kept columns, "auto" takes 5,000 where one of them is known by itself.
     truth
         The owner's key, for a release whose rows are in another order: the row of each record.
     measure, roots
@@ -281,7 +285,7 @@ def link(
     numbered = check_groups(groups, len(comparison))
     scene = Scene(comparison, people, tuple(masked), (), tuple(others), False, numbered, k, seed, progress)
     found = []
-    for each in _scenes(scene):
+    for each in _scenes(scene, sample):
         for name in chosen:
             guesses = ATTACKS[name](each)
             if guesses is not None:
@@ -294,11 +298,15 @@ def link(
     return Linkage(table, len(comparison), None if person is None else people.number, who.bound)
 
 
-def _scenes(scene: Scene) -> Iterator[Scene]:
+def _scenes(scene: Scene, sample: Sample) -> Iterator[Scene]:
     """List what is known: all masked columns, with each kept one, with all kept ones; and each masked one alone."""
     yield scene
+    single = scene
+    if len(scene.kept) > _KEPT:
+        people = scene.people.drawn(_IN_BRIEF, scene.seed) if isinstance(sample, str) else scene.people
+        single = replace(scene, people=people, brief=True)
     for name in scene.kept:
-        yield replace(scene, also=(name,))
+        yield replace(single, also=(name,))
     if len(scene.kept) > 1:
         yield replace(scene, also=scene.kept)
     if len(scene.known) > 1:
@@ -328,7 +336,7 @@ def _judged(name: str, scene: Scene, guesses: Guesses, bound: float | None) -> d
     if bound is None:
         return row
     classes = [(text, mask, int(mask.sum()), math.fsum(chance[mask])) for text, mask in guesses.sights.items()]
-    for key, limit in (("above_2k", 2 * bound), ("above_half", 0.5)):
+    for key, limit in (("above_2k", 2 * bound), ("above_half", 0.5)) if guesses.tells_worst else ():
         masks = [mask for _, mask, n, right in classes if _exceeds(right, n, limit, _WORSE_OFF)]
         row[key] = float(np.logical_or.reduce(masks).mean()) if masks else 0.0
     reasons = []
@@ -370,8 +378,16 @@ def _is_by_masked(attacks: pd.DataFrame) -> pd.Series[bool]:
     return (attacks["also_known"].map(len) == 0) & ~attacks["attack"].isin(BY_KEPT)
 
 
+def _rows(attacks: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows by name; None where the table has no number."""
+    return [
+        {str(name): None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+        for row in attacks.to_dict("records")
+    ]
+
+
 def _largest(attacks: pd.DataFrame) -> dict[str, Any]:
-    return {str(name): value for name, value in max(attacks.to_dict("records"), key=lambda row: row["share"]).items()}
+    return max(_rows(attacks), key=lambda row: float(row["share"]))
 
 
 # ---- what is asked for

@@ -69,9 +69,14 @@ class People:
         """Draw so many of those attacked that they have about so many records."""
         if len(self.rows) <= records:
             return self
-        size = max(self.attacked * records // len(self.rows), 1)
-        drawn = _core.draw_sample(self.attacked, size, seed)
-        return People(self.owner, self.number, drawn if self.chosen is None else self.chosen[drawn])
+        return self.drawn(max(self.attacked * records // len(self.rows), 1), seed)
+
+    def drawn(self, number: int, seed: int | None) -> People:
+        """Draw so many of those attacked."""
+        if self.attacked <= number:
+            return self
+        places = _core.draw_sample(self.attacked, number, seed)
+        return People(self.owner, self.number, places if self.chosen is None else self.chosen[places])
 
     def best(
         self, records: NDArray[Any], chance: NDArray[np.float64], *order: NDArray[Any]
@@ -110,6 +115,8 @@ class Scene:
     k: int | None = None
     seed: int | None = None
     progress: Progress = None
+    brief: bool = False
+    """Whether this is one of so many scenes that attacks which take long are left out."""
 
     @cached_property
     def columns(self) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]]:

@@ -71,7 +71,8 @@ class Worlds:
             who = f"{self.attacked:,} of {who}"
         told = "" if self.bound is None else f", bound {self.bound:.4g} {'holds' if self.holds else 'BROKEN'}"
         median = self.quantiles["median"]
-        known = f", {self.insiders:,} insiders: posterior {self.posterior['mean']:.4g}" if self.insiders else ""
+        insiders = "1 insider" if self.insiders == 1 else f"{self.insiders:,} insiders"
+        known = f", {insiders}: posterior {self.posterior['mean']:.4g}" if self.insiders else ""
         return f"<Worlds of {who}: {self.smallest:,} rows or more, median {median:,}{known}{told}>"
 
     def to_dict(self) -> dict[str, Any]:

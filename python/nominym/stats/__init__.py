@@ -18,6 +18,7 @@ from nominym.stats.marginality import (
     var_h,
 )
 from nominym.stats.semantic import (
+    beyond_memory,
     correlation,
     correlation_changes,
     covariance_matrix,
@@ -31,6 +32,7 @@ from nominym.stats.semantic import (
 )
 
 __all__ = [
+    "beyond_memory",
     "correlation",
     "correlation_changes",
     "covariance_matrix",

@@ -1,7 +1,8 @@
 """Statistics over semantic distances (Rodriguez-Garcia, Batet and Sánchez; thesis sections 4.4–4.6).
 
 Costs do not depend on the number of records once a column is coded. With ``d`` categories, ``V`` concepts and ``P``
-distinct pairs of values: mean and variance O(d·V), distance variance O(d²), distance covariance O(P·d).
+distinct pairs of values: mean and variance O(d·V), distance variance O(d²), distance covariance O(P·d). Numbers, dates
+and labels of many categories need no matrix: O(P log P).
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from nominym import _core
-from nominym.control import Progress, reporter
+from nominym.control import LITTLE, Progress, free_memory, reporter, require
 from nominym.error import DataError
 from nominym.meaning import Meaning, Measure, check_meanings
+from nominym.stats import matrixless
 from nominym.table import MISSING, Attribute, Change, Missing, Table, code, complete, of_columns, single
 
 if TYPE_CHECKING:
@@ -165,6 +167,21 @@ def correlation_changes(changes: Mapping[Any, Change], progress: Progress = None
     return pd.DataFrame(rows, columns=["x", "y", "before", "after", "difference"])
 
 
+def beyond_memory(changes: Mapping[Any, Change]) -> list[Any]:
+    """Name the attributes, those with the most categories, without which matrices fit into a quarter of the memory."""
+    free = free_memory()
+    sizes = {
+        name: sum(8 * side.size**2 for side in (change.before, change.after) if not matrixless.is_matrixless(side))
+        for name, change in changes.items()
+    }
+    left_out: list[Any] = []
+    for name in sorted(sizes, key=lambda name: -sizes[name]):
+        if free is not None and sum(sizes.values()) > max(free // 4, LITTLE):
+            left_out.append(name)
+            del sizes[name]
+    return left_out
+
+
 def covariances(attributes: Sequence[Attribute], progress: Progress = None) -> NDArray[np.float64]:
     """Measure ``sdVar`` (diagonal) and ``sdCov`` of attributes; only records with all values count."""
     codes = [attribute.column.codes for attribute in attributes]
@@ -172,14 +189,30 @@ def covariances(attributes: Sequence[Attribute], progress: Progress = None) -> N
     if not rows.any():
         raise DataError("no record has a value in all of the columns, so they have no covariance; mask them apart")
     kept = codes if rows.all() else [column[rows] for column in codes]
+    _require_matrices(attributes)
     cells = np.empty((len(codes), len(codes)))
     for i, j in combinations_with_replacement(range(len(codes)), 2):
         x, y = attributes[i], attributes[j]
         pairs = _diagonal(kept[i], x.size) if i == j else _core.joint(kept[i], kept[j], (x.size, y.size))
         with reporter(progress, "distance covariance") as report:
-            squared = _core.covariance_squared(*pairs, x.distances, y.distances, report)
+            if matrixless.is_matrixless(x) or matrixless.is_matrixless(y):
+                squared = matrixless.covariance_squared(pairs, x, y, report)
+            else:
+                squared = _core.covariance_squared(*pairs, x.distances, y.distances, report)
         cells[i, j] = cells[j, i] = math.sqrt(max(squared, 0.0))
     return cells
+
+
+def _require_matrices(attributes: Sequence[Attribute]) -> None:
+    """Refuse matrices that do not fit into memory together, before the first is made."""
+    missing = {id(each.column): each for each in attributes if "distances" not in each.__dict__}
+    large = [each for each in missing.values() if not matrixless.is_matrixless(each)]
+    names = ", ".join(str(each.name) for each in large)
+    require(
+        sum(8 * each.size**2 for each in large),
+        f"measuring the distances of {names}",
+        "they have too many categories for this; make their values coarser, or leave one out",
+    )
 
 
 def _diagonal(

@@ -11,9 +11,9 @@ import numpy as np
 
 from nominym import _core, groups
 from nominym.control import Progress, check_progress, check_seed, is_whole, reporter
-from nominym.error import Advice, DataError, ParameterError, as_argument, no_column, warn
+from nominym.error import MASKED, NO_VALUE, Advice, DataError, ParameterError, as_argument, no_column, warn
 from nominym.guarantee import Guarantee as Statement
-from nominym.guarantee import of_groups
+from nominym.guarantee import of_groups, of_limits
 from nominym.meaning import Meaning, Measure, Order, as_measure, shortest
 from nominym.method import ACCEPT, Method, Result, described, finish, option, source_of
 from nominym.stats import correlation_changes, quantiles
@@ -39,6 +39,7 @@ class RankSwap(Method):
     RankSwap(k=10)
     >>> nym.RankSwap(k=10).bound, nym.RankSwap(k=10, method="records").bound
     (0.1, None)
+    >>> nym.RankSwap(k=10, sensitive={"hiv": 3}).bound  # groups that depend on a kept column say something about it
     """
 
     command: ClassVar[str] = "swap"
@@ -88,6 +89,14 @@ class RankSwap(Method):
             object.__setattr__(self, "guarantee", "strict" if self.method is None else "published")
         elif self.guarantee == "published" and self.method is None:
             object.__setattr__(self, "method", "records")
+        if not self.strict and self.person is not None:
+            chosen = {"guarantee": "published"} if self.method is None else {"method": self.method}
+            raise ParameterError(
+                "published methods do not count persons, groups do",
+                parameter="person",
+                value=self.person,
+                remedy=Advice("leave out {}, or {}", **chosen, person=NO_VALUE),
+            )
         self.check_options()
         self.check_roots()
         object.__setattr__(self, "measure", shortest(self.measure))
@@ -136,21 +145,17 @@ class RankSwap(Method):
 
     @property
     def bound(self) -> float | None:
-        """The re-identification probability that strict swapping does not exceed, 1/k."""
-        return 1 / self.k if self.strict and self.k is not None else None
+        """The re-identification probability that strict swapping does not exceed, 1/k; none with sensitive columns."""
+        return 1 / self.k if self.strict and self.k is not None and not self.sensitive else None
 
-    def _statement(self, masked: Sequence[Any], kept: Sequence[Any]) -> Statement:
+    def _statement(self, masked: Sequence[Any], kept: Sequence[Any], roots: Mapping[Any, Any]) -> Statement:
         if not self.strict or self.k is None:
-            return super()._statement(masked, kept)
-        return of_groups(
-            self.k,
-            masked,
-            kept,
-            person=self.person,
-            sensitive=self.sensitive,
-            accepted=[name for name in self.accept if name in kept],
-            joint=self.draw == "joint",
-        )
+            return super()._statement(masked, kept, roots)
+        accepted, joint = [name for name in self.accept if name in kept], self.draw == "joint"
+        if self.sensitive:
+            limits = self.sensitive
+            return of_limits(self.k, masked, kept, limits, person=self.person, accepted=accepted, joint=joint)
+        return of_groups(self.k, masked, kept, person=self.person, accepted=accepted, joint=joint)
 
     def params(self) -> dict[str, Any]:
         """List the options that play a part, for the record of a result."""
@@ -175,7 +180,9 @@ class RankSwap(Method):
             if person is not None:
                 groups.check_persons(person)
             masked = {name: old.column for name, old in before.items()}
-            notes = [*notes, *groups.check_kept(kept, masked, reach, self.accept, person)]
+            ordered = [name for name, old in before.items() if isinstance(old.meaning, Order)]
+            told = groups.check_kept(kept, masked, reach, self.accept, person, ordered, counts_persons=True)
+            told.public[:0] = notes
             limits = {name: (kept[name], share) for name, share in (self.sensitive or {}).items()}
             partition = groups.form(
                 list(before.values()),
@@ -186,10 +193,10 @@ class RankSwap(Method):
                 seed=seed,
                 progress=progress,
             )
-            return self._permute(table, before, kept, person, partition, notes, seed, progress)
+            return self._permute(table, before, kept, person, partition, told, seed, progress)
         with reporter(progress, "rank swapping") as report:
             swapped = _swap(list(before.values()), str(self.method), reach, seed, report)
-        return self._result(table, before, swapped, {}, [*notes, _NO_GUARANTEE], seed)
+        return self._result(table, before, swapped, {}, groups.Notes([*notes, _NO_GUARANTEE], []), seed)
 
     def _kept(self, table: Table, before: Mapping[Any, Attribute]) -> dict[Any, Column]:
         """Return the kept columns, once each column has one part to play."""
@@ -200,9 +207,11 @@ class RankSwap(Method):
                 if column not in table.names:
                     raise no_column(column, table.names)
                 if column in before:
+                    what = "persons are told by a column that is dropped"
                     raise ParameterError(
-                        "it is masked, but has to stay as it is", column=column, parameter=name,
-                        remedy="take it from the masked columns, or leave it out here",
+                        f"it is masked; {what if name == 'person' else 'a sensitive column stays as it is'}",
+                        column=column, parameter=name,
+                        remedy=Advice("take it from {}, or leave it out here", masked=MASKED),
                     )  # fmt: skip
         return {name: table.column(name) for name in table.names if name not in before and name not in persons}
 
@@ -213,7 +222,7 @@ class RankSwap(Method):
         kept: Mapping[Any, Column],
         person: Column | None,
         partition: groups.Partition,
-        notes: list[str],
+        told: groups.Notes,
         seed: int | None,
         progress: Progress,
     ) -> Result:
@@ -223,6 +232,7 @@ class RankSwap(Method):
         expected = {name: partition.expected(old, progress) for name, old in before.items()}
         masked = {name: old.column for name, old in before.items()}
         sizing = partition.summary(masked, kept, person, list(self.sensitive or ()))
+        notes = told.public
         stay = sum(figures["expected_unchanged"] for figures in expected.values()) / len(expected)
         if stay >= _HARDLY_ANY:
             hardly = (
@@ -235,9 +245,10 @@ class RankSwap(Method):
         notes = [*notes, *([f"{', '.join(still)}: no value changes"] if still else [])]
         if self.sensitive:
             notes.append(_MINIMALITY.format(", ".join(map(str, self.sensitive))))
-        said = {"groups": sizing, "bound": sizing.get("largest_share", 1 / sizing["smallest"])}
+        bound = None if self.bound is None else sizing.get("largest_share", 1 / sizing["smallest"])
+        said = {"groups": sizing, "bound": bound}
         swapped = _Swapped(after, [sizes] * len(after), expected, partition.group_of)
-        return self._result(table, before, swapped, said, notes, seed)
+        return self._result(table, before, swapped, said, told._replace(public=notes), seed)
 
     def _result(
         self,
@@ -245,13 +256,13 @@ class RankSwap(Method):
         before: Mapping[Any, Attribute],
         swapped: _Swapped,
         said: dict[str, Any],
-        notes: list[str],
+        told: groups.Notes,
         seed: int | None,
     ) -> Result:
         after = zip(before.items(), swapped.codes, strict=True)
         changes = {name: Change(old, old.with_codes(codes)) for (name, old), codes in after}
         public = {name: {**each, **swapped.expected.get(name, {})} for name, each in described(changes).items()}
-        summary = {"records": len(table), "attributes": public, **said, "notes": notes}
+        summary = {"records": len(table), "attributes": public, **said, "notes": told.public}
 
         def measure() -> dict[str, Any]:
             reach = self._reach(len(table))
@@ -260,7 +271,8 @@ class RankSwap(Method):
                 for name, candidates in zip(before, swapped.candidates, strict=True)
             }
             correlated = {"correlations": correlation_changes(changes)} if self.correlations else {}
-            return {"attributes": realised, "notes": [*notes, *_seen(realised, self.method, reach)], **correlated}
+            notes = [*told.public, *told.owners, *_seen(realised, self.method, reach)]
+            return {"attributes": realised, "notes": notes, **correlated}
 
         dropped = [] if self.person is None else [self.person]
         return finish(
@@ -324,10 +336,10 @@ def rank_swap(
         By default none: groups of at least ``k`` records over all columns, inside which every column is permuted by
         itself. To an adversary who knows the masked values of everybody, the groups and the algorithm, but nothing that
         tells the rows of a group apart, every row of a group is equally likely to belong to a given member of it: at
-        most 1/k (docs/guarantees.md; docs/rank-swapping.md has the proof). Naming a published method means as
-        published, without a guarantee: "fixed" (SRS-1), "dynamic" (SRS-2), "records" (SRS-3: all columns at once),
-        "distributional" (ranked by frequency), "random" (no restriction; ``k`` is only compared with), "numerical"
-        (ranked by value; every meaning is an ``Order``).
+        most 1/k, unless there are ``sensitive`` columns (docs/guarantees.md; docs/rank-swapping.md has the proof).
+        Naming a published method means as published, without a guarantee: "fixed" (SRS-1), "dynamic" (SRS-2), "records"
+        (SRS-3: all columns at once), "distributional" (ranked by frequency), "random" (no restriction; ``k`` is only
+        compared with), "numerical" (ranked by value; every meaning is an ``Order``).
     guarantee
         "strict" or "published" may be said; it has to agree with ``method``.
     draw
@@ -348,10 +360,11 @@ def rank_swap(
         column that links the records of a person is an error.
     sensitive
         With groups, kept columns and the number l of each, ``{"hiv": 3}``: no value, missing ones included, is on more
-        than 1/l of the records of a group.
+        than 1/l of the records of a group. Groups then depend on these columns, so that 1/k is not guaranteed: what
+        holds is what groups show, and an adversary who knows the algorithm may be surer of values and of rows.
     accept
-        Kept columns that are published although they are nearly unique, tell a masked column or link the records of a
-        person, which otherwise is an error: for values that nobody can know of a person.
+        Kept columns that are published although they, or several together, are nearly unique, tell a masked column or
+        link the records of a person, which otherwise is an error: for values that nobody can know of a person.
     seed, progress
         A seed is for studies; without it, randomness is cryptographic. ``True`` for a bar, or a callable (done, total).
 
@@ -359,12 +372,12 @@ def rank_swap(
     -------
     Result
         The public side says what holds whatever was drawn: for each column in ``summary["attributes"]``,
-        ``expected_rmse`` and ``expected_unchanged`` over all draws; ``bound``; and ``groups``: sizes, in how many a
-        kept column is ``constant`` or a masked one can be ``read_off``, the smallest number of ``persons`` in one and
-        the ``largest_share`` of a person, and that of ``sensitive`` values. The owner's side, ``secret.summary``, adds
-        what this draw realised: ``rmse``, the share ``unchanged``, the number of swaps with ``no_partner``, quantiles
-        of the ``candidates`` that swaps really had, and the share with ``fewer_than_k``. ``secret.groups`` has the
-        groups.
+        ``expected_rmse`` and ``expected_unchanged`` over all draws; ``bound``, None where none is guaranteed; and
+        ``groups``: sizes, in how many a kept column is ``constant`` or a masked one can be ``read_off``, the smallest
+        number of ``persons`` in one and the ``largest_share`` of a person, and that of ``sensitive`` values. The
+        owner's side, ``secret.summary``, adds what this draw realised: ``rmse``, the share ``unchanged``, the number of
+        swaps with ``no_partner``, quantiles of the ``candidates`` that swaps really had, and the share with
+        ``fewer_than_k``; and in ``notes`` what kept columns tell of masked ones. ``secret.groups`` has the groups.
 
     Rodriguez-Garcia, Batet and Sánchez (2019), Utility-preserving privacy protection of nominal data sets via semantic
     rank swapping, Information Fusion 45; Rodríguez-García (2017), doctoral thesis, chapter 5.
@@ -379,8 +392,8 @@ _HARDLY_ANY = 0.95
 """Share of the masked values that are expected to stay, from which that is the first thing to say."""
 
 _MINIMALITY = (
-    "groups were formed with regard to {}: an adversary who knows that may infer more about it than the largest share "
-    "of a value in a group"
+    "groups were formed with regard to {}: an adversary who knows that may be surer of its values, and of rows, than "
+    "the shares of a group say; no probability is guaranteed"
 )
 _NO_GUARANTEE = "as published: no guarantee is given; the measured risk of this release is for its owner"
 

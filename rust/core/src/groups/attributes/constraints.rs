@@ -4,6 +4,7 @@
 //! groups can always be joined. [`Divider`] goes the other way.
 
 use rand::seq::SliceRandom;
+use rustc_hash::FxHashMap;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -201,9 +202,10 @@ impl<'a> Divider<'a> {
                 self.counts[usize::from(second)][value] += 1;
             }
         }
-        let found = self.repair(places, &mut second, first, &room);
+        let right = self.kept(places, &second, &room);
+        let found = right || self.repair(places, &mut second, first, &room);
         self.clear(places);
-        if found {
+        if found && (proportional || !right) {
             let mut parts = [Vec::with_capacity(first), Vec::with_capacity(n - first)];
             for (&place, &second) in places.iter().zip(&second) {
                 parts[usize::from(second)].push(place);
@@ -276,7 +278,12 @@ impl<'a> Divider<'a> {
                 return false;
             }
         }
-        (0..n).all(|i| !self.too_many(places[i], usize::from(second[i]), room))
+        self.kept(places, second, room)
+    }
+
+    /// Whether both parts have room for all their values.
+    fn kept(&self, places: &[u32], second: &[bool], room: &[Vec<u32>; 2]) -> bool {
+        places.iter().zip(second).all(|(&place, &second)| !self.too_many(place, usize::from(second), room))
     }
 
     fn too_many(&self, place: u32, part: usize, room: &[Vec<u32>; 2]) -> bool {
@@ -307,6 +314,46 @@ impl<'a> Divider<'a> {
         }
         sum
     }
+}
+
+/// Draws copies of members, which have `values`, evenly over all, so that these and the others keep the constraints. Looks no
+/// further where that is not easy; a [`Divider`] does, which takes several times as long.
+pub(super) fn draw_evenly<'v>(
+    shares: &[usize],
+    copies: &[u32],
+    size: usize,
+    values: impl Fn(usize) -> &'v [u32],
+) -> Option<Vec<u32>> {
+    let keys = |member: usize| (0u64..).zip(values(member)).map(|(c, &value)| c << 32 | u64::from(value)).zip(shares);
+    let total = copies.iter().sum::<u32>() as usize;
+    let mut counts = FxHashMap::default();
+    for (member, &copies) in copies.iter().enumerate().filter(|(_, copies)| **copies > 0) {
+        for (key, share) in keys(member) {
+            let count = counts.entry(key).or_insert(0);
+            *count += copies as usize;
+            if *count * share > total - size {
+                return None; // what is left may have too many
+            }
+        }
+    }
+    counts.clear();
+    let mut drawn = vec![0; copies.len()];
+    // Copies before this member's, and copies that are drawn.
+    let (mut before, mut done) = (0, 0);
+    for (member, &own) in copies.iter().enumerate() {
+        let after = before + own as usize;
+        // Those that are due by now, and those that were due before but had too many of their value.
+        while done < size && done * total < after * size && drawn[member] < own {
+            if keys(member).any(|(key, share)| (counts.get(&key).unwrap_or(&0) + 1) * share > size) {
+                break;
+            }
+            keys(member).for_each(|(key, _)| *counts.entry(key).or_insert(0) += 1);
+            drawn[member] += 1;
+            done += 1;
+        }
+        before = after;
+    }
+    (done == size).then_some(drawn)
 }
 
 /// How many of `n` records may have the same value if they make groups of the size `base`, but for what is left over.

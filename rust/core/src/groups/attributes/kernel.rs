@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use super::constraints::Divider;
+use super::constraints::{Divider, draw_evenly};
 use super::costs::{Costs, cost_inside};
 use super::neighbourhood::{ACTIVE, Neighbourhood};
 use super::order::Order;
@@ -81,13 +81,18 @@ impl Kernel for TupleKernel<'_> {
     }
 
     fn alike(&self, a: u32, b: u32) -> bool {
-        let codes = |tuple: u32| &self.tuples.codes(tuple as usize)[..self.costs.attributes()];
-        a == b || !self.shares.is_empty() && codes(a) == codes(b)
+        // One by one: they are few, and the first one is mostly enough.
+        let codes = |tuple: u32| self.tuples.codes(tuple as usize)[..self.costs.attributes()].iter();
+        a == b || !self.shares.is_empty() && codes(a).eq(codes(b))
     }
 
     fn lend(&self, first: u32, apart: &[u32], size: u32) -> Option<Vec<u32>> {
         if self.shares.is_empty() {
             return Some(vec![size]);
+        }
+        let evenly = draw_evenly(self.shares, apart, size as usize, |member| self.values(first + member as u32));
+        if evenly.is_some() {
+            return evenly;
         }
         let copies: Vec<u32> =
             (first..).zip(apart).flat_map(|(tuple, &copies)| std::iter::repeat_n(tuple, copies as usize)).collect();

@@ -6,6 +6,7 @@
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
+use rustc_hash::FxHashMap;
 
 use super::costs::tally;
 use super::kernel::TupleKernel;
@@ -102,7 +103,7 @@ impl Neighbourhood {
             Self { k: kernel.k, whole, tuple, resting, between, rounding: 0.0, shares, values, state };
         neighbourhood.measure(kernel);
         if !kernel.shares.is_empty() {
-            neighbourhood.count(members, kernel);
+            neighbourhood.count(kernel);
         }
         neighbourhood
     }
@@ -154,18 +155,22 @@ impl Neighbourhood {
     }
 
     /// Counts the values in each group.
-    fn count(&mut self, members: &[u32], kernel: &TupleKernel<'_>) {
+    fn count(&mut self, kernel: &TupleKernel<'_>) {
         let keys = |tuple: u32| (0u64..).zip(kernel.values(tuple)).map(|(c, &value)| c << 32 | u64::from(value));
-        let mut distinct: Vec<u64> = members.iter().flat_map(|&tuple| keys(tuple)).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let number = |key: u64| distinct.partition_point(|&known| known < key);
-        self.values = self.tuple.iter().flat_map(|&tuple| keys(tuple)).map(number).collect();
+        let mut numbers = FxHashMap::default();
+        numbers.reserve(self.tuple.len() * self.shares.len());
+        let mut number = |key: u64| {
+            let next = numbers.len();
+            *numbers.entry(key).or_insert(next)
+        };
+        self.values = self.tuple.iter().flat_map(|&tuple| keys(tuple)).map(&mut number).collect();
+        let of_group = |resting: &Vec<u32>| resting.iter().flat_map(|&tuple| keys(tuple)).map(&mut number).collect();
+        let resting: Vec<Vec<usize>> = self.resting.iter().map(of_group).collect();
         let state = &mut self.state;
-        state.distinct = distinct.len();
+        state.distinct = numbers.len();
         state.counts = vec![0; state.distinct * state.size.len()];
-        for (counts, resting) in state.counts.chunks_mut(state.distinct).zip(&self.resting) {
-            resting.iter().flat_map(|&tuple| keys(tuple)).for_each(|key| counts[number(key)] += 1);
+        for (counts, resting) in state.counts.chunks_mut(state.distinct).zip(resting) {
+            resting.into_iter().for_each(|value| counts[value] += 1);
         }
         for (values, &group) in self.values.chunks(self.shares.len()).zip(&state.group) {
             for value in values {
@@ -227,7 +232,7 @@ impl Neighbourhood {
         while idle < n && left > 0 {
             let from = self.state.group[member];
             let targets = (0..self.state.size.len()).filter(|&to| to != from && self.state.size[to] > 0);
-            let changes = targets.map(|to| self.best(member, to));
+            let changes = targets.map(|to| self.best(member, to, -self.rounding));
             match changes.min_by(|a, b| a.difference.total_cmp(&b.difference)) {
                 Some(change) if change.difference < -self.rounding => {
                     self.make(change);
@@ -286,35 +291,42 @@ impl Neighbourhood {
             let random: u64 = rng.random();
             let other = (((random >> 32) * others) >> 32) as usize;
             let to = other + usize::from(other >= self.state.group[member]);
-            let change = self.best(member, to);
-            if change.difference < temperature * exponential(random as u32) {
+            let limit = temperature * exponential(random as u32);
+            let change = self.best(member, to, limit);
+            if change.difference < limit {
                 self.make(change);
             }
         }
     }
 
     /// The best change that brings a member to a group: a swap with the best there, or a move where sizes permit.
+    ///
+    /// Only a difference below the limit counts, and under constraints nobody is looked at for more: most changes that they
+    /// forbid would not be made anyway. What is not found has an infinite difference.
     #[inline]
-    fn best(&self, member: usize, to: usize) -> Change {
+    fn best(&self, member: usize, to: usize, limit: f32) -> Change {
         let n = self.tuple.len();
         let state = &self.state;
         let from = state.group[member];
         let (to_from, to_to) = (&state.to_group[from * n..][..n], &state.to_group[to * n..][..n]);
         let row = &self.between[member * n..][..n];
         let (share_from, share_to) = (1.0 / state.size[from] as f32, 1.0 / state.size[to] as f32);
+        let own = to_from[member] * share_from;
+        let there = to_to[member] * share_to;
+        let constrained = !self.shares.is_empty();
         let mut back = None;
-        let mut least = f32::INFINITY;
+        let mut least = if constrained { 0.5 * limit + own - there } else { f32::INFINITY };
         for &other in &state.active[to] {
             let part = to_from[other] * share_from - to_to[other] * share_to - row[other] * (share_from + share_to);
-            if part < least && (self.shares.is_empty() || self.may_swap(member, to, other)) {
+            if part < least && (!constrained || self.may_swap(member, to, other)) {
                 (back, least) = (Some(other), part);
             }
         }
-        let difference = 2.0 * (least - to_from[member] * share_from + to_to[member] * share_to);
+        let difference = if back.is_some() { 2.0 * (least - own + there) } else { f32::INFINITY };
         if self.whole && state.size[from] > self.k && state.size[to] < 2 * self.k - 1 {
             let difference_of_move = state.joining(member, to, n) - state.leaving(member, n);
-            let may = || self.shares.is_empty() || self.may_join(state, member, to) && self.may_leave(member);
-            if difference_of_move < difference && may() {
+            let may = || difference_of_move < limit && self.may_join(state, member, to) && self.may_leave(member);
+            if difference_of_move < difference && (!constrained || may()) {
                 return Change { member, to, back: None, difference: difference_of_move };
             }
         }
@@ -436,7 +448,7 @@ mod tests {
                 let member = rng.random_range(0..local.tuple.len());
                 let to = rng.random_range(0..sizes.len());
                 if to != local.state.group[member] {
-                    let change = local.best(member, to);
+                    let change = local.best(member, to, f32::INFINITY);
                     let before = cost(&local);
                     local.make(change);
                     assert!(!local.whole || near(before + change.difference, cost(&local)));
