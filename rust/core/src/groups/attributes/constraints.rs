@@ -4,7 +4,6 @@
 //! groups can always be joined. [`Divider`] goes the other way.
 
 use rand::seq::SliceRandom;
-use rustc_hash::FxHashMap;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -324,36 +323,79 @@ pub(super) fn draw_evenly<'v>(
     size: usize,
     values: impl Fn(usize) -> &'v [u32],
 ) -> Option<Vec<u32>> {
-    let keys = |member: usize| (0u64..).zip(values(member)).map(|(c, &value)| c << 32 | u64::from(value)).zip(shares);
     let total = copies.iter().sum::<u32>() as usize;
-    let mut counts = FxHashMap::default();
-    for (member, &copies) in copies.iter().enumerate().filter(|(_, copies)| **copies > 0) {
-        for (key, share) in keys(member) {
-            let count = counts.entry(key).or_insert(0);
-            *count += copies as usize;
-            if *count * share > total - size {
+    let mut numbers = Numbers::new(copies.len() * shares.len());
+    let numbered: Vec<usize> =
+        (0..copies.len()).flat_map(|member| keys(values(member))).map(|k| numbers.get(k)).collect();
+    let own = |member: usize| numbered[member * shares.len()..][..shares.len()].iter().zip(shares);
+    let mut counts = vec![0; numbers.len()];
+    for (member, &copies) in copies.iter().enumerate() {
+        for (&value, share) in own(member) {
+            counts[value] += copies as usize;
+            if counts[value] * share > total - size {
                 return None; // what is left may have too many
             }
         }
     }
-    counts.clear();
+    counts.fill(0);
     let mut drawn = vec![0; copies.len()];
-    // Copies before this member's, and copies that are drawn.
-    let (mut before, mut done) = (0, 0);
-    for (member, &own) in copies.iter().enumerate() {
-        let after = before + own as usize;
-        // Those that are due by now, and those that were due before but had too many of their value.
-        while done < size && done * total < after * size && drawn[member] < own {
-            if keys(member).any(|(key, share)| (counts.get(&key).unwrap_or(&0) + 1) * share > size) {
+    let (mut seen, mut done) = (0, 0);
+    for (member, &copies) in copies.iter().enumerate() {
+        seen += copies as usize;
+        // Those that are due by now, also instead of earlier ones with too many of their value.
+        while done * total < seen * size && drawn[member] < copies {
+            if own(member).any(|(&value, share)| (counts[value] + 1) * share > size) {
                 break;
             }
-            keys(member).for_each(|(key, _)| *counts.entry(key).or_insert(0) += 1);
+            own(member).for_each(|(&value, _)| counts[value] += 1);
             drawn[member] += 1;
             done += 1;
         }
-        before = after;
     }
     (done == size).then_some(drawn)
+}
+
+/// Values, one for each constraint, told apart from those of other constraints.
+pub(super) fn keys(values: &[u32]) -> impl Iterator<Item = u64> {
+    (0..).zip(values).map(|(constraint, &value)| constraint << 32 | u64::from(value))
+}
+
+/// Numbers some keys from 0, in the order in which they come first.
+pub(super) struct Numbers {
+    /// Keys with their numbers, each at the first free place from where its hash is.
+    slots: Vec<(u64, usize)>,
+    count: usize,
+}
+
+impl Numbers {
+    const FREE: u64 = u64::MAX;
+
+    /// For up to so many keys.
+    pub(super) fn new(keys: usize) -> Self {
+        Self { slots: vec![(Self::FREE, 0); (2 * keys).next_power_of_two().max(2)], count: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The number of a key, which is a new one where it was not there before.
+    #[inline]
+    pub(super) fn get(&mut self, key: u64) -> usize {
+        let last = self.slots.len() - 1;
+        let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - self.slots.len().trailing_zeros())) as usize;
+        loop {
+            let (known, number) = &mut self.slots[slot];
+            if *known == Self::FREE {
+                (*known, *number) = (key, self.count);
+                self.count += 1;
+            }
+            if *known == key {
+                return *number;
+            }
+            slot = (slot + 1) & last;
+        }
+    }
 }
 
 /// How many of `n` records may have the same value if they make groups of the size `base`, but for what is left over.
@@ -375,4 +417,46 @@ fn halves(n: usize, k: usize, base: usize) -> Vec<(usize, usize)> {
     let fitting = sizes[..best].iter().map(|&first| (first, base));
     let tries = fitting.chain(sizes.iter().map(|&first| (first, n)));
     tries.filter(|&(first, _)| (k..=n - k).contains(&first)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn even_draws_keep_constraints_on_both_sides() {
+        // Copies of members with a first value of their own and few second ones.
+        let mut easy = 0;
+        for case in 0..200u32 {
+            let copies: Vec<u32> = (0..10 + case % 30).map(|member| (member * 7 + case) % 4).collect();
+            let values: Vec<[u32; 2]> = (0..).zip(&copies).map(|(member, _)| [member, member % 5]).collect();
+            let (shares, total) = ([4, 2], copies.iter().sum::<u32>());
+            let size = total / 3;
+            let drawn = draw_evenly(&shares, &copies, size as usize, |member| &values[member]);
+            let Some(drawn) = drawn else { continue };
+            easy += 1;
+            assert_eq!(drawn.iter().sum::<u32>(), size);
+            let left: Vec<u32> = copies.iter().zip(&drawn).map(|(all, drawn)| all - drawn).collect();
+            for part in [drawn, left] {
+                for (c, share) in shares.into_iter().enumerate() {
+                    for value in 0..copies.len() as u32 {
+                        let with_value = part.iter().zip(&values).filter(|(_, values)| values[c] == value);
+                        assert!(with_value.map(|(copies, _)| copies).sum::<u32>() * share as u32 <= part.iter().sum());
+                    }
+                }
+            }
+        }
+        assert!(easy > 50, "{easy}");
+    }
+
+    #[test]
+    fn numbers_tell_keys_apart() {
+        let mut numbers = Numbers::new(1000);
+        for round in 0..2 {
+            for key in 0..1000 {
+                assert_eq!(numbers.get((key * key) << 20), key as usize, "round {round}");
+            }
+        }
+        assert_eq!(numbers.len(), 1000);
+    }
 }

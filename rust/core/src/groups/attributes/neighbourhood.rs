@@ -6,8 +6,8 @@
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
-use rustc_hash::FxHashMap;
 
+use super::constraints::{Numbers, keys};
 use super::costs::tally;
 use super::kernel::TupleKernel;
 use crate::control::Control;
@@ -156,21 +156,20 @@ impl Neighbourhood {
 
     /// Counts the values in each group.
     fn count(&mut self, kernel: &TupleKernel<'_>) {
-        let keys = |tuple: u32| (0u64..).zip(kernel.values(tuple)).map(|(c, &value)| c << 32 | u64::from(value));
-        let mut numbers = FxHashMap::default();
-        numbers.reserve(self.tuple.len() * self.shares.len());
-        let mut number = |key: u64| {
-            let next = numbers.len();
-            *numbers.entry(key).or_insert(next)
+        let mut numbers =
+            Numbers::new((self.tuple.len() + self.resting.iter().map(Vec::len).sum::<usize>()) * self.shares.len());
+        let mut numbered = |tuples: &[u32]| -> Vec<usize> {
+            tuples.iter().flat_map(|&tuple| keys(kernel.values(tuple))).map(|key| numbers.get(key)).collect()
         };
-        self.values = self.tuple.iter().flat_map(|&tuple| keys(tuple)).map(&mut number).collect();
-        let of_group = |resting: &Vec<u32>| resting.iter().flat_map(|&tuple| keys(tuple)).map(&mut number).collect();
-        let resting: Vec<Vec<usize>> = self.resting.iter().map(of_group).collect();
+        self.values = numbered(&self.tuple);
+        let resting: Vec<Vec<usize>> = self.resting.iter().map(|tuples| numbered(tuples)).collect();
         let state = &mut self.state;
         state.distinct = numbers.len();
         state.counts = vec![0; state.distinct * state.size.len()];
         for (counts, resting) in state.counts.chunks_mut(state.distinct).zip(resting) {
-            resting.into_iter().for_each(|value| counts[value] += 1);
+            for value in resting {
+                counts[value] += 1;
+            }
         }
         for (values, &group) in self.values.chunks(self.shares.len()).zip(&state.group) {
             for value in values {
