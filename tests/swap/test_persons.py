@@ -122,7 +122,7 @@ def test_another_draw_shows_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"person": "patients"}, error.UnknownColumnError, "no column 'patients'; there are 'patient', 'code', 'age'"),
         ({"sensitive": {"aids": 2}}, error.UnknownColumnError, "no column 'aids'; there are 'patient', 'code'"),
-        ({"person": "code"}, error.ParameterError, "person=: column 'code': it is masked; persons are told by a column that"),
+        ({"person": "code"}, error.ParameterError, "person=: column 'code': it is masked; persons are told by"),
         ({"sensitive": {"age": 2}}, error.ParameterError, "sensitive=: column 'age': it is masked"),
         ({"person": "hiv", "sensitive": {"hiv": 2}}, error.ParameterError, "column 'hiv': it tells persons, and is"),
         ({"sensitive": {"hiv": 1}}, error.ParameterError, r"sensitive=\{'hiv': 1\}: column 'hiv': give a whole number"),

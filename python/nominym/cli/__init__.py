@@ -125,14 +125,14 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
         groups = said.summary["groups"]
         least = f", at least {groups['persons']:,} persons in each" if "persons" in groups else ""
         say(f"  groups: {groups['count']:,}, of {groups['smallest']:,} to {groups['largest']:,} records{least}")
-        alone = {
-            f"{name} ({what})": found["groups"]
-            for what, of in (("kept", "constant"), ("masked", "read_off"))
-            for name, found in groups.get(of, {}).items()
-            if found["groups"]
-        }
-        if alone:
-            say(f"  groups in which all share the value: {', '.join(f'{n} {count:,}' for n, count in alone.items())}")
+        if "read_off" in groups:
+            alone = [
+                f"{name} ({what}) {found['groups']:,}"
+                for what, of in (("kept", "constant"), ("masked", "read_off"))
+                for name, found in groups[of].items()
+                if found["groups"]
+            ]
+            say(f"  groups in which all records share the value: {', '.join(alone) or 'none'}")
         for name, share in groups.get("sensitive", {}).items():
             say(f"  {name}: one value on at most {share:.1%} of the records of a group")
     if "expected_error" in said.summary:

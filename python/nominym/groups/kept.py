@@ -78,10 +78,10 @@ def check_kept(
 ) -> Notes:
     """Refuse kept columns that undo the protection, unless they are accepted; return what has to be said.
 
-    A value is rare if fewer than ``k`` records, and fewer than a tenth of all or ten, have it. Columns that are nearly refused
-    raise a ``PrivacyWarning``. Of the masked columns, ``ordered`` ones are numbered by rank, so that near values can be
-    told from distant ones. If the method ``counts_persons``, and nothing tells them yet, a column of repeated values
-    may be what does.
+    A value is rare if fewer than ``k`` records, and fewer than a tenth of all or ten, have it. Columns that are nearly
+    refused raise a ``PrivacyWarning``. Of the masked columns, ``ordered`` ones are numbered by rank, so that near
+    values can be told from distant ones. If the method ``counts_persons``, and nothing tells them yet, a column of
+    repeated values may be what does.
 
     >>> from nominym.table import code
     >>> ward, diagnosis = code(["A", "A", "B", "B"]), code(["flu", "flu", "burn", "burn"])

@@ -363,7 +363,7 @@ def _two_parts(name: str, role: str, said: str) -> ParameterError:
 
 _REPEATED = (0.05, 0.95)
 """Values by record of a column that may tell persons with several records: so many at least, and at most."""
-_FREQUENT = 0.01
+_FREQUENT = 0.05
 """Share of the records that no person has."""
 
 
