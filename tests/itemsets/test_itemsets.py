@@ -304,6 +304,7 @@ def test_mistakes_in_tables_are_named() -> None:
 def test_tables_that_have_no_room_are_refused(monkeypatch) -> None:
     sets = Itemsets.from_lists([[1]] * 3, items=range(500))
     monkeypatch.setattr("nominym.control.free_memory", lambda: 1000)
+    monkeypatch.setattr("nominym.control.LITTLE", 0)
     with pytest.raises(error.SizeError, match="a table of 3 × 500 truth values needs"):
         sets.to_frame()
     with pytest.raises(error.SizeError, match="a list of 500 items needs"):

@@ -369,13 +369,14 @@ _FREQUENT = 0.05
 
 def _warn_of_persons(identifiers: Any, names: Sequence[str]) -> None:
     """Warn the owner of identifiers that several records share: k counts records, not persons."""
-    table = Table(identifiers)
-    found = []
+    found, (least, most) = [], _REPEATED
     for name in names:
-        column, (least, most) = table.column(name), _REPEATED
-        few = int(column.counts.max(initial=0)) <= max(_FREQUENT * len(table), 2)
-        if column.kind != "number" and few and least <= column.size / len(table) <= most:
-            found.append(name)
+        values = identifiers[name].drop_null()
+        if len(values) and not pa.types.is_floating(values.type) and not pa.types.is_nested(values.type):
+            counts = pc.value_counts(values.unify_dictionaries()).field("counts").to_numpy()
+            few = int(counts.max()) <= max(_FREQUENT * len(values), 2)
+            if few and least <= len(counts) / len(values) <= most:
+                found.append(name)
     if found:
         one = "it tells" if len(found) == 1 else "one of them tells"
         warn(
