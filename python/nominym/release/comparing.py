@@ -222,12 +222,13 @@ def compare_files(
         markers = dict.fromkeys(known, missing_texts(na))
         needed = list(dict.fromkeys([*wanted, *(kept if asserted else ())]))
         persons = [name for name in dict.fromkeys((person, told)) if name is not None and name not in needed]
-        old = files.read_columns(before, [*needed, *persons], markers, progress)
-        new = files.read_columns(after, needed, markers, progress)
         added = [name for name in after.names if name not in before.names] if columns is None else []
         # Under another name a column of the original may be there, identifiers too.
-        others = [files.read_columns(table, names if added else [], {}, progress)
-                  for table, names in ((before, before.names), (after, added))]  # fmt: skip
+        all_of = list(dict.fromkeys([*needed, *persons, *(before.names if added else ())]))
+        old = files.read_columns(before, all_of, markers, progress)
+        new = files.read_columns(after, [*needed, *added], markers, progress)
+        others = old.select(before.names if added else []), new.select(added)
+        old, new = old.select([*needed, *persons]), new.select(needed)
         released = tuple(after.names)
         sha256 = (str(before.fingerprint()["sha256"]), str(after.fingerprint()["sha256"]))
     if manifest is not None:

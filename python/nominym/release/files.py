@@ -100,7 +100,7 @@ class TextFile:
         self.types: dict[str, Any] = {}
         self._watched, self._bytes = self._opened()
         try:
-            self._start = bytes(self._bytes.read(_BLOCK))
+            self._start: bytes | None = bytes(self._bytes.read(_BLOCK))
             # A character may be cut at the end of what was read.
             start = codecs.getincrementaldecoder(encoding)().decode(self._start)
             self.names = self._header(start.removeprefix("\ufeff"))
@@ -137,12 +137,14 @@ class TextFile:
         return names
 
     def read(self, columns: Sequence[str], progress: Progress) -> Any:
-        """Read columns as texts, each as a dictionary of its distinct texts and codes."""
+        """Read columns as texts, each as a dictionary of its distinct texts and codes; once, since the file goes by."""
+        assert self._start is not None, "a file of delimited text is read once"
         batches, last, final = [], "", self.names[-1]
+        start, self._start = self._start, None
         try:
             with reporter(progress, "reading") as report:
                 reader = arrow_csv.open_csv(
-                    _Rejoined(self._start, self._bytes),
+                    _Rejoined(start, self._bytes),
                     read_options=arrow_csv.ReadOptions(block_size=_BLOCK, encoding=self._encoding, use_threads=False),
                     parse_options=arrow_csv.ParseOptions(
                         delimiter=self._delimiter, newlines_in_values=True, ignore_empty_lines=len(self.names) > 1

@@ -214,7 +214,11 @@ def publish(
         counted = getattr(method, "person", None)
         # Kept columns come out as they were, whatever they say.
         marked = [name for name in used if name not in kept]
-        records = files.read_columns(table, used, dict.fromkeys(marked, markers), progress)
+        # Identifiers are read where several records may be one person's, which nothing else tells.
+        strict = isinstance(method, RankSwap) and method.strict and counted is None
+        dropped = [name for name in table.names if strict and given[name] == IDENTIFIER]
+        records = files.read_columns(table, [*used, *dropped], dict.fromkeys(marked, markers), progress)
+        identifiers, records = records.select(dropped), records.select(used)
         if records.num_rows < 2:
             found = "one record" if records.num_rows else "no record"
             raise DataError(f"{table.where} has {found}; two at least are needed to hide one among others")
@@ -225,9 +229,8 @@ def publish(
                     Table(records).column(name).check_missing("error")
         if counted is not None and pc.any(pc.is_null(records[counted], nan_is_null=True)).as_py():
             groups.check_persons(Table(records).column(counted))
-        if isinstance(method, RankSwap) and method.strict and counted is None:
-            dropped = [name for name in table.names if given[name] == IDENTIFIER]
-            _warn_of_persons(files.read_columns(table, dropped, {}, progress), dropped)
+        _warn_of_persons(identifiers)
+        del identifiers
         shape = {"rows": records.num_rows, "columns": len(table.names)}
         described = {**(table.fingerprint() if key is not None else {}), **shape}
         types = table.types
@@ -367,10 +370,10 @@ _FREQUENT = 0.05
 """Share of the records that no person has."""
 
 
-def _warn_of_persons(identifiers: Any, names: Sequence[str]) -> None:
+def _warn_of_persons(identifiers: Any) -> None:
     """Warn the owner of identifiers that several records share: k counts records, not persons."""
     found, (least, most) = [], _REPEATED
-    for name in names:
+    for name in identifiers.column_names:
         values = identifiers[name].drop_null()
         if len(values) and not pa.types.is_floating(values.type) and not pa.types.is_nested(values.type):
             counts = pc.value_counts(values.unify_dictionaries()).field("counts").to_numpy()
