@@ -341,6 +341,14 @@ def test_an_order_that_is_only_asserted(run: Run, kept: dict[str, list[Any]], as
     assert done.code == 1 or not asserted
 
 
+def test_rows_in_the_order_of_the_input_are_a_doubt(run: Run) -> None:
+    run(*SWAP, "--keep-order")
+    unknown = ("--unknown", "ward", "--unknown", "cost")
+    done = run("audit", "visits.csv", "release.csv", *MEANING, "--keep-order", *unknown, "--json")
+    assert done.code == 1
+    assert any("in the order of the original" in doubt for doubt in json.loads(done.out)["doubts"])
+
+
 def test_audit_of_a_seeded_release(run: Run) -> None:
     run(*SWAP, "--key", "owner.parquet", "--seed", 1)
     done = run("audit", *OWNED, "--unknown", "ward")

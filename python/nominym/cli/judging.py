@@ -151,6 +151,8 @@ def judge(pair: FilePair | SetsPair, k: int | None = None, unknown: Sequence[str
         "owner's record": isinstance(pair, FilePair) and pair.order == "asserted",
         f"the release guarantees 1/{round(1 / (bound or 1))} and not 1/{k}": bool(bound and k and 1 / k < bound),
         str(pair.uncounted): pair.uncounted is not None,
+        "the rows are in the order of the original, which may tell whose they are": pair.manifest is not None
+        and pair.manifest.order == "kept",
     }
     found["doubts"] = [why for why, so in doubts.items() if so]
     if isinstance(pair, FilePair):
@@ -174,11 +176,21 @@ def _stranger(name: str, under: str | None) -> str:
 
 
 def _tell_remedy(found: dict[str, Any]) -> None:
-    """Say what can be done where nothing but kept columns that are known breaks the bound."""
-    attacks = found["attacks"]
+    """Say what can be done about kept columns that break the bound, where nothing else does."""
+    from nominym.risk.attacks import BY_KEPT
+
+    attacks, (informed, linking) = found["attacks"], BY_KEPT
     over = attacks[attacks["counted"] & (attacks["holds"] == False)]  # noqa: E712  # None is neither
-    if len(over) and all(over["also_known"].map(len) > 0):
-        names = list(dict.fromkeys(name for names in over["also_known"] for name in names))
+    linked = list(dict.fromkeys(name for names in over["also_known"][over["attack"] == linking] for name in names))
+    if linked:
+        told = listed(linked)
+        tell("notice", f"rows that share a value of {told} can be linked: if it tells persons, make the release with "
+             "--person; else drop or mask it")  # fmt: skip
+    if any(over["attack"] == informed):
+        tell("notice", "kept columns can be predicted from masked ones: mask them as well, or drop them")
+    known = over[~over["attack"].isin(BY_KEPT)]
+    if len(known) and len(known) == len(over) and all(known["also_known"].map(len) > 0):
+        names = list(dict.fromkeys(name for names in known["also_known"] for name in names))
         options = " ".join(f"--unknown {shlex.quote(str(name))}" for name in names)
         tell("notice", f"exceeded only if kept columns are known: mask them, or, if nobody can know them, {options}")
 
