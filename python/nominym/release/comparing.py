@@ -33,8 +33,32 @@ OrderKnown = Literal["record", "shown", "asserted", "unknown"]
 the same order; that is only said; or it is not known."""
 
 
+class _OfRelease:
+    """What the files beside a release tell, of a table or of item sets."""
+
+    manifest: Manifest | None
+    record: OwnersRecord | None
+    sha256: tuple[str, str]
+
+    @property
+    def seeded(self) -> bool:
+        """Whether a seed was given, so that nothing is guaranteed."""
+        by_record = self.record is not None and self.record.seed is not None
+        return by_record or (self.manifest is not None and self.manifest.seeded)
+
+    @property
+    def other_input(self) -> bool:
+        """Whether, by the owner's record, the release was made of another original."""
+        return _is_of_another(self.record, self.sha256[0])
+
+    @property
+    def groups(self) -> NDArray[np.uint32] | None:
+        """The group of each record of the original, where the method forms groups and the owner's record has them."""
+        return None if self.record is None else self.record.groups
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class FilePair:
+class FilePair(_OfRelease):
     """A table and its release, coded once."""
 
     comparison: Comparison
@@ -93,24 +117,9 @@ class FilePair:
         """All figures, where the owner's record was given."""
         return None if self.record is None else self.record.summary
 
-    @property
-    def seeded(self) -> bool:
-        """Whether a seed was given, so that nothing is guaranteed."""
-        return (self.manifest is not None and self.manifest.seeded) or _has_seed(self.record)
-
-    @property
-    def other_input(self) -> bool:
-        """Whether, by the owner's record, the release was made of another original."""
-        return _is_of_another(self.record, self.sha256[0])
-
-    @property
-    def groups(self) -> NDArray[np.uint32] | None:
-        """The group of each record of the original, where the method forms groups and the owner's record has them."""
-        return None if self.record is None else self.record.groups
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetsPair:
+class SetsPair(_OfRelease):
     """Set-valued records and their release."""
 
     sets: Itemsets
@@ -142,18 +151,7 @@ class SetsPair:
     @property
     def seeded(self) -> bool:
         """Whether a seed was given, so that nothing is guaranteed."""
-        said = bool(self.release.params.get("seeded")) or (self.manifest is not None and self.manifest.seeded)
-        return said or _has_seed(self.record)
-
-    @property
-    def other_input(self) -> bool:
-        """Whether, by the owner's record, the release was made of another original."""
-        return _is_of_another(self.record, self.sha256[0])
-
-    @property
-    def groups(self) -> NDArray[np.uint32] | None:
-        """The group of each record, where the method forms groups and the owner's record has them."""
-        return None if self.record is None else self.record.groups
+        return bool(self.release.params.get("seeded")) or super().seeded
 
 
 def are_sets(original: StrPath, release: StrPath) -> bool:
@@ -384,7 +382,3 @@ def _record(
 
 def _is_of_another(record: OwnersRecord | None, sha256: str) -> bool:
     return record is not None and bool(record.input.get("sha256", sha256) != sha256)
-
-
-def _has_seed(record: OwnersRecord | None) -> bool:
-    return record is not None and record.seed is not None

@@ -14,15 +14,12 @@ from nominym.itemsets import Itemsets, Release
 from nominym.method import Method, Result
 from nominym.release import FilePair, SetsPair, Verification, verify
 from nominym.report.words import option_value
+from nominym.swap.rank import HARDLY_ANY
 from nominym.table import Comparison, Table
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-HARDLY = 0.95
-"""From this share of values on that are expected to stay as they are, a page begins with it."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class MaskedTable:
     def first(self) -> list[str]:
         """What comes before anything else, if it is so: that hardly anything changes."""
         figures = [each.get("expected_unchanged", 0.0) for each in self.summary.get("attributes", {}).values()]
-        still = bool(figures) and math.fsum(figures) / len(figures) >= HARDLY
+        still = bool(figures) and math.fsum(figures) / len(figures) >= HARDLY_ANY
         return list(self.summary.get("notes", []))[:1] if still else []
 
     @property

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from nominym import guarantee
+
 SOURCES = {
     "rank": "M. Rodriguez-Garcia, M. Batet, D. Sánchez: Utility-preserving privacy protection of nominal data sets via "
     "semantic rank swapping, Information Fusion 45 (2019).",
@@ -73,7 +75,7 @@ def listed(names: Sequence[Any], most: int = 6, word: str = "and") -> str:
     texts = [str(name) for name in names]
     if len(texts) > most:
         return f"{', '.join(texts[:most])} and {len(texts) - most} more"
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}" if texts else "nothing"
+    return guarantee.listed(texts, word) if texts else "nothing"
 
 
 def option_value(value: Any) -> str:

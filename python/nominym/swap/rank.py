@@ -234,7 +234,7 @@ class RankSwap(Method):
         sizing = partition.summary(masked, kept, person, list(self.sensitive or ()))
         notes = told.public
         stay = sum(figures["expected_unchanged"] for figures in expected.values()) / len(expected)
-        if stay >= _HARDLY_ANY:
+        if stay >= HARDLY_ANY:
             hardly = (
                 f"hardly anything changes: {stay:.1%} of the masked values are expected to stay as they are, because "
                 "groups consist of equal values; masking protects little here, and what is kept decides"
@@ -388,7 +388,7 @@ def rank_swap(
     return chosen.apply(frame, meanings, seed, progress)
 
 
-_HARDLY_ANY = 0.95
+HARDLY_ANY = 0.95
 """Share of the masked values that are expected to stay, from which that is the first thing to say."""
 
 _MINIMALITY = (
