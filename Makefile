@@ -3,13 +3,14 @@ VENV ?= .venv
 PYTHON ?= python3
 PY := $(VENV)/bin/python
 CARGO ?= cargo
+LOWEST := $(VENV)/lowest
 EXTRAS := obo,icd,polars,report,cli
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint format bench study docs clean
+.PHONY: help build demo test test-lowest lint format bench study docs clean
 
 help: ## Show what there is to make
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
@@ -18,6 +19,15 @@ $(VENV)/.made:
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	$(PY) -m pip install --quiet --group test --group lint --group docs
+	touch $@
+
+# The lowest versions that pyproject.toml allows, and that this Python can install without compiling them.
+$(LOWEST)/.made: $(VENV)/.made pyproject.toml
+	$(PY) -m pip install --quiet uv
+	$(VENV)/bin/uv venv --quiet --clear --python $(PY) $(LOWEST)
+	$(VENV)/bin/uv pip compile --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --only-binary :all: \
+		--all-extras --group test --output-file $(LOWEST)/versions.txt pyproject.toml
+	$(VENV)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --requirement $(LOWEST)/versions.txt
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
@@ -34,9 +44,14 @@ build: $(VENV)/.made ## Compile in release mode and install into the virtual env
 demo: build ## Protect synthetic discharges and baskets, audit both, and write a report
 	$(PY) -m nominym demo --out out/demo --overwrite
 
-test: build $(VENV)/.test lint ## Run every check and every test
+test: build $(VENV)/.test lint test-lowest ## Run every check and every test
 	$(CARGO) test --quiet --package nominym-core
 	$(PY) -m pytest --numprocesses logical
+
+test-lowest: build $(LOWEST)/.made ## Run the tests of tables, files and reports with the lowest versions allowed
+	PYTHONPATH=$(abspath python) $(LOWEST)/bin/python -m pytest --quiet --numprocesses logical \
+		tests/table tests/meaning tests/noise/test_noise.py tests/swap/test_kept_columns.py tests/itemsets \
+		tests/release/test_tables.py tests/release/test_publish.py tests/report tests/cli/test_release_commands.py
 
 lint: build $(VENV)/.test ## Check style and types
 	$(CARGO) fmt --check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from commands import TAXONOMY, Done, Run, visits
 # Every run tries the same examples: a failure is a failure for everyone.
 settings.register_profile("nominym", deadline=None, derandomize=True)
 settings.load_profile("nominym")
+
+# A suite that is started in the background ignores these, and so would all commands that it runs.
+for name, handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+    if signal.getsignal(getattr(signal, name)) is signal.SIG_IGN:
+        signal.signal(getattr(signal, name), handler)
 
 
 @pytest.fixture(scope="session")

@@ -242,8 +242,9 @@ def test_the_core_checks_what_it_is_given() -> None:
             call()
 
 
-def test_a_panic_becomes_an_internal_error() -> None:
+def test_a_panic_becomes_an_internal_error(capfd: pytest.CaptureFixture[str]) -> None:
     # A joint list that is not ordered breaks what the core relies on; no caller of the library can make one.
     x = np.array([5, 0], dtype=np.uint32)
-    with pytest.raises(error.InternalError, match="a defect in the core"):
+    with pytest.raises(error.InternalError, match=r"a defect in the core: .* \(rust/core/src/\S+\.rs:\d+:\d+\)"):
         _core.covariance_squared(x, x, np.ones(2, np.uint64), np.eye(3), np.eye(3))
+    assert capfd.readouterr() == ("", "")

@@ -6,17 +6,26 @@
 0.5
 """
 
-from nominym import datasets, distortion, error, itemsets, release, report, risk, stats
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from nominym import error
 from nominym._core import __version__
-from nominym.control import set_threads
 from nominym.error import NominymError, PrivacyWarning, SeedWarning
-from nominym.guarantee import Guarantee
-from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, recode, tour_length
-from nominym.meaning import CONTENTS, MEASURES, DistanceMatrix, Equality, Measure, Order, Taxonomy, read_taxonomy
-from nominym.method import Result
-from nominym.noise import Noise, NoiseModel, add_noise
-from nominym.release import publish
-from nominym.swap import DataSwap, RankSwap, data_swap, rank_swap
+
+if TYPE_CHECKING:
+    from nominym import datasets, distortion, itemsets, release, report, risk, stats
+    from nominym.control import set_threads
+    from nominym.guarantee import Guarantee
+    from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, tour_length
+    from nominym.itemsets.recode import recode
+    from nominym.meaning import CONTENTS, MEASURES, DistanceMatrix, Equality, Measure, Order, Taxonomy, read_taxonomy
+    from nominym.method import Result
+    from nominym.noise import Noise, NoiseModel, add_noise
+    from nominym.release import publish
+    from nominym.swap import DataSwap, RankSwap, data_swap, rank_swap
 
 __all__ = [
     "CONTENTS",
@@ -58,3 +67,32 @@ __all__ = [
     "stats",
     "tour_length",
 ]
+
+# Rooms that are names of their own, and the names that others have for everybody.
+_ROOMS = ("datasets", "distortion", "itemsets", "release", "report", "risk", "stats")
+_NAMES = {
+    "control": "set_threads",
+    "guarantee": "Guarantee",
+    "itemsets": "Itemsets Recode best_order gray_order gray_tsp_order recode tour_length",
+    "meaning": "CONTENTS MEASURES DistanceMatrix Equality Measure Order Taxonomy read_taxonomy",
+    "method": "Result",
+    "noise": "Noise NoiseModel add_noise",
+    "release": "publish",
+    "swap": "DataSwap RankSwap data_swap rank_swap",
+}
+_ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a room when it is first asked for, so that a command starts at once and can be stopped from then on."""
+    if name in _ROOMS:
+        return import_module(f"nominym.{name}")
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'nominym' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"nominym.{_ROOM_OF[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return __all__

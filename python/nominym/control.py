@@ -8,11 +8,15 @@ system. What would not fit into memory is refused before anything is allocated.
 
 from __future__ import annotations
 
+import ctypes
+import logging
+import os
+import resource
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from numbers import Integral
-from pathlib import Path
 from typing import TypeAlias
 
 from nominym import _core
@@ -22,6 +26,7 @@ Progress: TypeAlias = bool | Callable[[int, int], object] | None
 """What ``progress=`` takes."""
 
 _WIDTH = 30
+_log = logging.getLogger("nominym")
 
 
 def set_threads(threads: int | None) -> None:
@@ -91,19 +96,49 @@ def is_whole(value: object) -> bool:
 
 # ---- memory
 
+LITTLE = 16 * 2**20
+"""Bytes that are taken without asking, where what is free is only estimated."""
+
+SPARE = 32 * 2**20
+"""Bytes left for what nobody counts: stacks of threads, small objects, holes in the heap."""
+
+# What the system says is an estimate, now and then far too low for an instant: looks, and the time between them.
+_LOOKS, _PAUSE = 3, 0.05
+
+# Measured: what the address space of a process grows by until numpy, pandas, pyarrow and plotly are imported.
+_PACKAGES = 272 * 2**20
+# Libraries that take address space in advance, for threads or for a heap of their own, take none.
+_FRUGAL = {"OMP_NUM_THREADS": "1", "ARROW_IO_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+_M_ARENA_MAX = -8  # of glibc's mallopt: heaps, of which every thread would reserve one of 64 MiB
+
 
 def free_memory() -> int | None:
-    """Tell how many bytes of memory can be had without swapping, or None where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        sizes = {name: int(size.split()[0]) * 1024 for name, _, size in (line.partition(":") for line in lines)}
-        return sizes["MemAvailable"]
-    except (OSError, KeyError, ValueError, IndexError):
-        return None
+    """Return how many bytes of memory can still be had, or None where the system does not say.
+
+    That is what the machine, every control group of the process and its own limits leave.
+    """
+    return _core.free_memory()
 
 
-LITTLE = 16 * 2**20
-"""Bytes that are taken without asking."""
+def is_limited(*limits: int) -> bool:
+    """Tell whether the process has a limit of its own: on address space or data (``ulimit -v``, ``ulimit -d``)."""
+    limits = limits or (resource.RLIMIT_AS, resource.RLIMIT_DATA)
+    return any(resource.getrlimit(limit)[0] != resource.RLIM_INFINITY for limit in limits)
+
+
+def begin() -> None:
+    """Make a process of our own ready for a limit on its memory, before anything large is imported.
+
+    Without memory, libraries that are being imported fail in ways of their own; some end the process.
+    """
+    if is_limited():
+        for name, value in _FRUGAL.items():
+            os.environ.setdefault(name, value)
+        with suppress(OSError, AttributeError):  # no glibc
+            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+    # Less than a half of the address space is ever in memory.
+    needed = _PACKAGES if is_limited(resource.RLIMIT_AS) else _PACKAGES // 2
+    require(needed, "loading numpy, pandas and pyarrow", "end other programs, or raise the limit of the process")
 
 
 def require(size: int, what: str, remedy: str) -> None:
@@ -111,14 +146,34 @@ def require(size: int, what: str, remedy: str) -> None:
 
     >>> require(2**60, "a table", "draw fewer records")
     Traceback (most recent call last):
-    nominym.error.SizeError: a table needs 1,073,741,824.0 GiB, ... GiB are free; draw fewer records
+    nominym.error.SizeError: a table needs 1,073,741,824.0 GiB, ... are free; draw fewer records
     """
-    # What the system says is an estimate, now and then far too low: little is tried without asking.
-    if size <= LITTLE:
+    limited = is_limited()
+    if size <= LITTLE and not limited:
         return
+    size += SPARE if limited else 0
+    for _ in range(_LOOKS):
+        free = free_memory()
+        if free is None or size <= free:
+            return
+        time.sleep(_PAUSE)
+    raise SizeError(f"{what} needs {as_size(size)}, {as_size(free or 0)} are free", remedy=remedy)
+
+
+def expect(size: int, what: str, remedy: str) -> None:
+    """Tell who listens what some work needs, before it begins, and refuse it where there is less."""
     free = free_memory()
-    if free is not None and size > free:
-        raise SizeError(f"{what} needs {size / 2**30:,.1f} GiB, {free / 2**30:,.1f} GiB are free; {remedy}")
+    _log.info("%s needs %s, %s are free", what, as_size(size), "unknown" if free is None else as_size(free))
+    require(size, what, remedy)
+
+
+def as_size(size: float) -> str:
+    """Write a number of bytes.
+
+    >>> as_size(5 * 2**28), as_size(2**20)
+    ('1.2 GiB', '1.0 MiB')
+    """
+    return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"
 
 
 def require_matrix(size: int, itemsize: int, remedy: str) -> None:

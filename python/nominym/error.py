@@ -145,12 +145,16 @@ class AmbiguousConceptError(UnknownConceptError):
     """Values that name several concepts; the message lists the ids to choose from."""
 
 
-class SizeError(NominymError, ValueError):
-    """A result that would not fit into memory; the message says what it needs."""
+class SizeError(NominymError, ValueError, MemoryError):
+    """A result that would not fit into memory; the message says what it needs and what is free."""
 
 
 class MissingExtraError(NominymError, ValueError):
     """An optional package is not installed; the message says how to get it."""
+
+
+class CutShortError(NominymError, OSError):
+    """A publication that can be neither finished nor undone now; the message says what to do."""
 
 
 class InternalError(NominymError, ValueError):
@@ -163,6 +167,10 @@ class PrivacyWarning(UserWarning):
 
 class SeedWarning(PrivacyWarning):
     """A result was made with a seed, so it guarantees nothing. Studies may ignore this warning."""
+
+
+class RecoveryWarning(UserWarning):
+    """A publication that was cut short has been finished, or undone; the message says which."""
 
 
 def warn(message: str, category: type[PrivacyWarning] = PrivacyWarning) -> None:

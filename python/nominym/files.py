@@ -1,36 +1,29 @@
-"""Files: read with the place in the message, written all or nothing."""
+"""Files: paths, reading with the place in the message."""
 
 from __future__ import annotations
 
 import codecs
-import errno
-import math
 import os
-import uuid
-from collections.abc import Mapping
-from contextlib import contextmanager, suppress
+import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import pandas as pd
-
-from nominym.error import Advice, Code, FormatError, MissingExtraError, NominymError, ParameterError
+from nominym.error import Advice, Code, FormatError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sized
+    from collections.abc import Sized
 
 StrPath: TypeAlias = str | os.PathLike[str]
-
-# Systems of files that cannot hold a file without a name say one of these.
-_NAMELESS_UNKNOWN = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 # Codecs of Python that turn text into bytes, but are no encodings of files.
 _NO_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 
-
-class TargetExistsError(NominymError, FileExistsError):
-    """A file that is already there and was not to be replaced."""
+_ZERO = b"\0"
+# Encodings of either byte order, and how their files have to begin; the longer marks begin like the shorter ones.
+_MARKS = {
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 
 
 def as_path(path: StrPath) -> Path:
@@ -39,115 +32,9 @@ def as_path(path: StrPath) -> Path:
         if b"\0" in os.fspath(path).encode():
             raise ValueError
     except (AttributeError, TypeError, ValueError):
-        raise ParameterError(f"{path!r} names no file: give UTF-8 text without a zero byte") from None
+        name = os.fspath(path) if isinstance(path, os.PathLike) else path
+        raise ParameterError(f"{name!r} names no file: give UTF-8 text without a zero byte") from None
     return Path(path)
-
-
-def check_new(path: StrPath, overwrite: bool) -> None:
-    """Refuse to replace a file, unless told to."""
-    if as_path(path).is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder; name a file", os.fspath(path))
-    if not overwrite and os.path.lexists(path):
-        raise TargetExistsError(
-            f"{os.fspath(path)} is already there", remedy=Advice("give {} to replace it", overwrite=True)
-        )
-
-
-class Draft:
-    """A file in the making, in the folder of its target.
-
-    Where the system can, the draft has no name: whatever ends the process, also SIGKILL, leaves nothing behind.
-    Elsewhere it is a hidden file, which only SIGKILL leaves behind.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     draft = Draft(Path(folder, "a.txt"))
-    ...     _ = draft.path.write_text("all of it")
-    ...     before = os.listdir(folder)
-    ...     draft.publish()
-    ...     before, os.listdir(folder)
-    ([], ['a.txt'])
-    """
-
-    def __init__(self, path: StrPath, mode: int = 0o666) -> None:
-        """Make an empty draft; ``mode`` is cut by the umask, as for any file."""
-        self.target = as_path(path)
-        folder = self.target.parent
-        if not folder.is_dir():
-            raise FileNotFoundError(f"no folder {folder} to write {self.target.name} into")
-        # Not tempfile: it makes files that only their owner may read, and the mode would stay.
-        self._name: Path | None = self.target.with_name(f".{self.target.name[:100]}.{uuid.uuid4().hex}.tmp")
-        self._file, self._synced = -1, False
-        try:
-            self._file = self._open(folder, mode)
-        except OSError as error:
-            raise type(error)(error.errno, error.strerror, str(self.target)) from None
-        # Any library that writes to a path can write to this one.
-        self.path = self._name or Path(f"/proc/self/fd/{self._file}")
-
-    def _open(self, folder: Path, mode: int) -> int:
-        if hasattr(os, "O_TMPFILE") and Path("/proc/self/fd").is_dir():
-            try:
-                file = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode)
-            except OSError as error:
-                if error.errno not in _NAMELESS_UNKNOWN:
-                    raise
-            else:
-                self._name = None
-                return file
-        assert self._name is not None
-        return os.open(self._name, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode)
-
-    def finish(self) -> None:
-        """Bring all that was written to the disk, once; a full disk is told here at the latest."""
-        if not self._synced:
-            os.fsync(self._file)
-            self._synced = True
-
-    def publish(self) -> None:
-        """Give the draft its name, in place of what has it now."""
-        self.finish()
-        name = self._name
-        if name is None:
-            name = self.target.with_name(f".{self.target.name[:100]}.{uuid.uuid4().hex}.tmp")
-            folder = os.open(self.target.parent, os.O_RDONLY)
-            try:
-                # With a folder given, and only then, Python follows the link from /proc to the file itself.
-                os.link(self.path, name.name, dst_dir_fd=folder, follow_symlinks=True)
-            finally:
-                os.close(folder)
-            self._name = name
-        name.replace(self.target)
-        self._name = None
-        self.discard()
-
-    def discard(self) -> None:
-        """Let go of the draft; what was not published vanishes. Does nothing the second time."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-        if self._name is not None:
-            with suppress(FileNotFoundError):
-                self._name.unlink()
-            self._name = None
-
-
-@contextmanager
-def draft_of(path: StrPath, mode: int = 0o666) -> Iterator[Path]:
-    """Return the path of a draft that becomes the file `path` when the block ends well, and vanishes if not."""
-    draft = Draft(path, mode)
-    try:
-        yield draft.path
-        draft.publish()
-    finally:
-        draft.discard()
-
-
-@contextmanager
-def write_atomic(path: StrPath, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not."""
-    with draft_of(path, mode) as draft, draft.open("wb") as file:
-        yield file
 
 
 # ---- reading
@@ -191,17 +78,48 @@ def check_encoding(encoding: str) -> None:
         raise ParameterError(told, parameter="encoding", value=encoding) from None
 
 
-def read_bytes(path: StrPath) -> bytes:
-    """Read a whole file; a folder in its place is a ``FormatError``."""
-    if Path(path).is_dir():
+def check_mark(encoding: str, start: bytes, path: StrPath) -> None:
+    """Refuse a file without a byte order mark, where its encoding is one of two that only the mark tells apart."""
+    name = codecs.lookup(encoding).name
+    if name in _MARKS and not start.startswith(_MARKS[name]):
+        fault = f"{os.fspath(path)}: not {encoding} text, which begins with a byte order mark"
+        either = f"{name}-{'be' if start[:1] == _ZERO else 'le'}"
+        raise FormatError(fault, remedy=Advice("pass the encoding of the file, for example {}", encoding=either))
+
+
+def likely_encoding(start: bytes) -> str:
+    """Guess, for a remedy, what a text is written in that is not in the encoding that was said.
+
+    >>> likely_encoding("naïve".encode("latin-1")), likely_encoding("naïve".encode("utf-16-be"))
+    ('latin-1', 'utf-16-be')
+    """
+    marked = [name for name, marks in _MARKS.items() if start.startswith(marks)]
+    by_zeros = {(True, False): "utf-16-be", (False, True): "utf-16-le"}
+    return marked[0] if marked else by_zeros.get((start[:1] == _ZERO, start[1:2] == _ZERO), "latin-1")
+
+
+def as_input(path: StrPath) -> Path:
+    """Return the path of a file to read; in its place, a folder is a ``FormatError``, and so is what may never end."""
+    found = as_path(path)
+    mode = found.stat().st_mode
+    if stat.S_ISDIR(mode):
         raise FormatError(f"{os.fspath(path)} is a folder; this format is a single file")
-    return Path(path).read_bytes()
+    if not stat.S_ISREG(mode):
+        kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
+        raise FormatError(f"{os.fspath(path)} is a {kind}, not a file", remedy="save what it holds to a file first")
+    return found
+
+
+def read_bytes(path: StrPath) -> bytes:
+    """Read a whole file."""
+    return as_input(path).read_bytes()
 
 
 def read_text(path: StrPath, encoding: str = "utf-8", remedy: str | Advice = GIVE_ENCODING) -> str:
     """Decode a whole file without its byte order mark; the error names the line that does not decode."""
     check_encoding(encoding)
     data = read_bytes(path)
+    check_mark(encoding, data[:4], path)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -209,25 +127,3 @@ def read_text(path: StrPath, encoding: str = "utf-8", remedy: str | Advice = GIV
         fault = f"byte {error.start} (0x{data[error.start]:02x}) is not {encoding} text"
         raise at_line(path, line, fault, remedy) from None
     return text.removeprefix("\ufeff")
-
-
-# ---- JSON
-
-
-def plain(value: Any) -> Any:
-    """Turn figures of any kind into what JSON has words for; a table becomes a list of rows, what is no number null.
-
-    >>> plain({"k": np.int64(3), 5: (0.5, float("nan")), "of": pd.DataFrame({"x": ["a"], "y": [1]})})
-    {'k': 3, '5': [0.5, None], 'of': [{'x': 'a', 'y': 1}]}
-    """
-    if isinstance(value, pd.DataFrame):
-        return [plain(row) for row in value.to_dict("records")]
-    if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple | set | np.ndarray | pd.Series):
-        return [plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if isinstance(value, str | int | bool | None) else str(value)

@@ -314,20 +314,6 @@ def test_recode_of_a_column_of_lists(run: Run) -> None:
     assert nym.release.read_manifest("r.parquet").method == nym.Recode(l=3, order="gray")
 
 
-def test_output_is_never_an_input(run: Run) -> None:
-    before = Path("visits.csv").read_bytes()
-    done = run("swap", "visits.csv", "-o", "./visits.csv", *ROLES, "--k", 5)
-    assert done.code == 2
-    assert "is the input" in done.err
-    assert "--overwrite" in done.err
-    done = run("swap", "visits.csv", "-o", "r.csv", *ROLES, "--k", 5, "--key", "illness.csv", "--overwrite")
-    assert done.code == 2
-    assert "is an input" in done.err
-    assert Path("visits.csv").read_bytes() == before
-    assert run("swap", "visits.csv", "-o", "visits.csv", *ROLES, "--k", 5, "--overwrite").code == 0
-    assert "name" not in Path("visits.csv").read_text().splitlines()[0]
-
-
 def test_files_that_are_there_stay(run: Run) -> None:
     Path("release.csv").write_text("mine")
     done = run(*SWAP)

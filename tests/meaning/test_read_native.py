@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from nominym.atomic import write_atomic
 from nominym.error import FormatError
-from nominym.files import write_atomic
 from nominym.meaning import Concepts
 from nominym.meaning.read import read_concepts
 from nominym.meaning.read.native import read_json, read_parquet, write_json, write_parquet
@@ -101,7 +101,7 @@ def test_json_by_hand(tmp_path: Path) -> None:
         ("", r"a\.json holds no concept: expected an object"),
         (concepts(), r"a\.json holds no concept"),
         ('{"format":\n"nominym-taxonomy",}', r"a\.json, line 2: .*\(column \d+\); correct the JSON"),
-        ("[" * 200_000, r"a\.json: .*recursion.*; correct the JSON"),
+        ("[" * 200_000, r"a\.json: too many levels inside each other; correct the JSON"),
         ("[]", r"a\.json is no nominym taxonomy: its format is None, not 'nominym-taxonomy'"),
         (document(format="obographs"), r"a\.json is no nominym taxonomy: its format is 'obographs'"),
         (document(version=2), r"a\.json is of version 2 and this nominym reads version 1; upgrade nominym"),

@@ -20,9 +20,9 @@ import pytest
 
 import nominym as nym
 from commands import Run
+from nominym.atomic import Draft, write_atomic
 from nominym.error import DataError, FormatError, ParameterError, UnknownColumnError
-from nominym.files import Draft, write_atomic
-from nominym.release import MeaningFile, files, pipeline
+from nominym.release import MeaningFile, files
 from nominym.release.files import Watched
 
 ROLES = {"name": "identifier", "diagnosis": "quasi-identifier", "ward": "keep", "cost": "keep"}
@@ -132,12 +132,13 @@ def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(Watched, "read", read_)
     synced: list[int] = []
     fsync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(file), fsync(file))[1])
+    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(os.fstat(file).st_ino), fsync(file))[1])
     publish("r.csv", key="key.parquet")
     assert opened.count("visits.csv") == 1
     assert counted[0] == Path("visits.csv").stat().st_size
     # Data, manifest and record are brought to the disk, each once.
-    assert len(synced) == 3
+    for name in ("r.csv", "r.csv.manifest.json", "key.parquet"):
+        assert synced.count(Path(name).stat().st_ino) == 1
 
 
 def test_every_column_needs_a_role(folder: Path) -> None:
@@ -214,29 +215,6 @@ def test_an_error_while_writing_leaves_what_was_there(folder: Path, monkeypatch:
     assert Path("r.csv").read_text() == "old"
 
 
-@pytest.mark.parametrize("steps", [0, 1, 2])
-def test_a_crash_between_the_names_is_noticed(folder: Path, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
-    Path("r.csv").write_text("old")
-    left = [steps]
-    given_name = Draft.publish
-
-    def crash(self: Draft) -> None:
-        if not left[0]:
-            raise KeyboardInterrupt
-        left[0] -= 1
-        given_name(self)
-
-    monkeypatch.setattr(Draft, "publish", crash)
-    with pytest.raises(KeyboardInterrupt):
-        publish("r.csv", key="key.parquet", overwrite=True)
-    # The data come last: there is never a new release without its manifest and its record.
-    assert Path("r.csv").read_text() == "old"
-    assert len(names(folder)) == 1 + steps
-    if steps == 2:
-        with pytest.raises(DataError, match="its writing was cut short"):
-            nym.release.read_manifest("r.csv").check("r.csv")
-
-
 @pytest.mark.parametrize("nameless", [True, False])
 def test_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nameless: bool) -> None:
     if not nameless:
@@ -262,10 +240,10 @@ def test_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nameless: bool)
 
 def test_targets_are_checked_before_any_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nym.RankSwap, "apply", lambda *_: pytest.fail("too late"))
-    with pytest.raises(ParameterError, match="is the input"):
+    with pytest.raises(ParameterError, match="is an input"):
         publish("visits.csv")
     Path("link.csv").hardlink_to("visits.csv")
-    with pytest.raises(ParameterError, match="is the input"):
+    with pytest.raises(ParameterError, match="is an input"):
         publish("link.csv")
     for key in ("visits.csv", "illness.csv"):
         with pytest.raises(ParameterError, match="is an input"):
@@ -278,7 +256,6 @@ def test_targets_are_checked_before_any_work(folder: Path, monkeypatch: pytest.M
     Path("b.csv.manifest.json").write_text("{}")
     with pytest.raises(FileExistsError, match="overwrite=True"):
         publish("b.csv")
-    pipeline.check_targets(pipeline.Paths(Path("visits.csv"), Path("m.json"), None), ["visits.csv"], overwrite=True)
 
 
 def test_what_is_no_manifest(tmp_path: Path) -> None:

@@ -329,11 +329,8 @@ def test_a_column_that_is_gone(released: Any) -> None:
         (lambda said: said["groups"]["read_off"].pop("age"), "groups read_off age: nothing in the manifest"),
         (lambda said: said["attributes"]["age"].update(expected_rmse=0.5), "attributes age expected_rmse: 0.5"),
         (lambda said: said["attributes"]["age"].update(expected_unchanged=0.0), "attributes age expected_unchanged"),
-        (lambda said: said.pop("groups"), "groups: nothing in the manifest"),
         (lambda said: said.update(records=3), "records: 3 in the manifest"),
-        (lambda said: said.pop("records"), "records: nothing in the manifest"),
         (lambda said: said.update(bound=0.0001), "bound: 0.0001 in the manifest"),
-        (lambda said: said.pop("bound"), "bound: nothing in the manifest"),
         (lambda said: said["attributes"]["age"].update(categories=2), "attributes age categories: 2"),
     ],
 )
@@ -545,6 +542,9 @@ def test_a_kept_column_that_the_original_does_not_have(released: Any) -> None:
     [
         lambda said: said["summary"]["attributes"]["age"].pop("expected_rmse"),
         lambda said: said["summary"].pop("attributes"),
+        lambda said: said["summary"].pop("groups"),
+        lambda said: said["summary"].pop("records"),
+        lambda said: said["summary"].pop("bound"),
         lambda said: said["summary"]["groups"].pop("sizes"),
         lambda said: said["summary"].update(groups=3),
         lambda said: said["params"].pop("k"),

@@ -17,7 +17,7 @@ import pytest
 
 import nominym as nym
 from nominym import groups
-from nominym.files import plain
+from nominym.content import plain
 from nominym.table import single
 
 TAX = nym.Taxonomy.from_edges([(f"{i:03}", f"{i // 3:03}") for i in range(1, 200)])

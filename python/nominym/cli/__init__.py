@@ -1,78 +1,66 @@
 """The command line: parse, call, print.
 
 ``options`` declares every option once and puts together what the command line and the file of ``--config`` say;
-``judging``, ``taxonomy`` and ``demo`` hold commands. Here are those that make a release, and what all share: how
-results are printed, how errors are worded and how they end. Nothing heavy is imported before a command runs.
+``ending`` says how they end; ``judging``, ``taxonomy`` and ``demo`` hold commands. Here are those that make a release,
+and what all share: how results are printed and options spelled. Nothing heavy is imported before a command runs.
 """
 
 from __future__ import annotations
 
-import errno
-import io
 import json
-import os
+import logging
 import shlex
 import sys
 import traceback
 import warnings
-from enum import IntEnum
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from nominym.cli.ending import Exit, Stopped, code_of, message, printed, stoppable, streams, tell
 from nominym.cli.options import Request, parse
-from nominym.error import (
-    NO_VALUE,
-    Code,
-    DataError,
-    InternalError,
-    NominymError,
-    PrivacyWarning,
-    Spelling,
-    TaxonomyError,
-    UnknownConceptError,
-    as_argument,
-)
+from nominym.control import begin
+from nominym.error import NO_VALUE, Code, PrivacyWarning, RecoveryWarning, Spelling, as_argument
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
 
     from nominym.release import Manifest, Publication
-
-
-class Exit(IntEnum):
-    """What a command says when it ends."""
-
-    DONE = 0
-    NOT_KEPT = 1  # a guarantee or a threshold
-    USAGE = 2  # options that have no meaning
-    DATA = 3  # a table or a taxonomy that cannot be used as it is
-    FILES = 4  # files that are not there or cannot be written; no room
-    DEFECT = 70  # of nominym
-    INTERRUPTED = 130  # by Ctrl-C
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; ends the process with 0, or with a code that says what was wrong."""
     spelling: Spelling = as_argument
     verbose = False
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # names of files and columns may be what no terminal shows
-            stream.reconfigure(errors="backslashreplace")
-    try:
-        given = parse(sys.argv[1:] if arguments is None else arguments)
-        verbose, spelling = given.verbose, spelled(vars(given))
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", PrivacyWarning)
-            given.warned = []
-            warnings.showwarning = partial(_show, given.warned)
-            code = given.run(given)
-    except (Exception, KeyboardInterrupt) as error:
-        if verbose:
-            traceback.print_exc()
-        tell("error", message(error, spelling))
-        code = code_of(error)
-    raise SystemExit(int(code or Exit.DONE))
+    written: list[Path] = []
+    came: list[int] = []
+    with streams() as out:
+        try:
+            with stoppable(came, last=arguments is None):
+                if arguments is None:
+                    begin()
+                given = parse(sys.argv[1:] if arguments is None else arguments)
+                verbose, spelling = given.verbose, spelled(vars(given))
+                from nominym.atomic import noted
+
+                with noted() as written, _listening(verbose), warnings.catch_warnings():
+                    warnings.simplefilter("always", PrivacyWarning)
+                    warnings.simplefilter("always", RecoveryWarning)
+                    given.warned = []
+                    warnings.showwarning = partial(_show, given.warned)
+                    code = given.run(given) or Exit.DONE
+        except SystemExit as ended:  # the help was shown, or how a command is used
+            code = ended.code
+        except BaseException as error:  # a panic of the core is no Exception
+            if verbose:
+                traceback.print_exc()
+            why = Stopped(came[-1]) if came else error
+            tell("error", message(why, spelling, written))
+            code = code_of(why)
+        code = printed(out, code, written)
+    raise SystemExit(int(code))
 
 
 # ---- swap, noise, data-swap and recode: make a release, and say what may be known of it
@@ -80,6 +68,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def mask(given: Namespace) -> None:
     """Make the release that was asked for, and say what it is."""
+    from nominym.atomic import check_new
     from nominym.release import publish
 
     asked = Request(given)
@@ -88,6 +77,9 @@ def mask(given: Namespace) -> None:
     options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "label", "person",
                           "column")  # fmt: skip
     roles = {name: column["role"] for name, column in asked.columns.items()}
+    if given.config is not None:
+        for path in filter(None, (target, options.get("key"))):
+            check_new(path, bool(options.get("overwrite")), [given.config])
     made = publish(source, target, roles, method, asked.meanings(), **options, progress=progress())
     show(made, getattr(given, "warned", ()))
 
@@ -175,7 +167,7 @@ def say(text: str = "") -> None:
 
 def say_json(content: Any) -> None:
     """Print a result as JSON."""
-    from nominym.files import plain
+    from nominym.content import plain
 
     say(json.dumps(plain(content), ensure_ascii=False, indent=2))
 
@@ -186,18 +178,35 @@ def say_table(frame: Any, title: str) -> None:
     say(f"{title}\n" + "\n".join(f"  {line}" for line in shown.splitlines()))
 
 
-def tell(kind: str, text: str) -> None:
-    """Tell a notice, which is good to know, a warning, of what takes away from protection, or an error."""
-    sys.stdout.flush()
-    sys.stderr.write(f"{kind}: {text}\n")
-
-
 def _show(warned: list[str], message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
-    if issubclass(category, PrivacyWarning):
+    if issubclass(category, PrivacyWarning | RecoveryWarning):
         warned.append(str(message))
         tell("warning", str(message))
     else:
         sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))
+
+
+class _Told(logging.Handler):
+    """Tells what the library notes while it works."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell it."""
+        tell("notice", record.getMessage())
+
+
+@contextmanager
+def _listening(verbose: bool) -> Iterator[None]:
+    """Tell inside the block what work needs, if that was asked for."""
+    log, listener = logging.getLogger("nominym"), _Told()
+    level = log.level
+    if verbose:
+        log.addHandler(listener)
+        log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(listener)
+        log.setLevel(level)
 
 
 def progress() -> bool | None:
@@ -205,43 +214,7 @@ def progress() -> bool | None:
     return True if sys.stderr.isatty() else None
 
 
-# ---- errors
-
-
-def code_of(error: BaseException) -> Exit:
-    """Return the exit code of an error."""
-    if isinstance(error, KeyboardInterrupt):
-        return Exit.INTERRUPTED
-    if isinstance(error, InternalError):
-        return Exit.DEFECT
-    if isinstance(error, OSError | MemoryError):
-        return Exit.FILES
-    if isinstance(error, DataError | TaxonomyError | UnknownConceptError):
-        return Exit.DATA
-    return Exit.USAGE if isinstance(error, NominymError) else Exit.DEFECT
-
-
-def message(error: BaseException, spelling: Spelling = as_argument) -> str:
-    """Say what is wrong, with options spelled as they stand on the command line.
-
-    >>> from nominym.error import ParameterError
-    >>> message(ParameterError("give a whole number, 1 or more", parameter="k", value=0), spelled(["k"]))
-    '--k 0: give a whole number, 1 or more'
-    """
-    if isinstance(error, KeyboardInterrupt):
-        return "interrupted; nothing was written"
-    if isinstance(error, MemoryError):
-        return "not enough memory"
-    if isinstance(error, NominymError):
-        return error.worded(spelling)
-    if not isinstance(error, OSError):
-        return f"a defect in nominym ({type(error).__name__}: {error}); nominym --verbose shows where"
-    if error.errno is None:
-        return str(error)
-    where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{where}no space left on the disk; nothing was written. Choose another place for --out"
-    return f"{where}{error.strerror}"
+# ---- how options are spelled
 
 
 _PHRASES = {

@@ -68,12 +68,14 @@ def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[s
 
 
 def _parsed(path: Path) -> dict[str, Any]:
+    from nominym.files import as_input
+
     name = next(filter(find_spec, ("tomllib", "tomli")), None)
     if name is None:
         raise MissingExtraError("reading TOML files needs the extra: pip install nominym[cli]")
     toml: Any = import_module(name)
     try:
-        found: dict[str, Any] = toml.loads(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = toml.loads(as_input(path).read_text(encoding="utf-8"))
     except (toml.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ParameterError(f"{path}: not TOML ({error})") from None
     return found

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nominym import datasets
-from nominym.cli import Exit, mask, progress, say, tell
+from nominym.cli import mask, progress, say
+from nominym.cli.ending import Exit, tell
 from nominym.cli.judging import judge, read_pair
 from nominym.cli.options import Request, parse
 from nominym.error import Advice, ParameterError
+from nominym.files import as_path
 from nominym.release import write_table
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ k = {_K}
 
 def demo(given: Namespace) -> Exit:
     """Mask synthetic discharges and baskets, attack the releases, and write the reports."""
-    out, records, overwrite = Path(given.out), given.records or 30_000, bool(given.overwrite)
+    out, records, overwrite = as_path(given.out), given.records or 30_000, bool(given.overwrite)
     if records < 1_000:
         raise ParameterError("give 1,000 or more", parameter="records", value=records)
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not overwrite)):

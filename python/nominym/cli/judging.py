@@ -8,12 +8,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nominym.cli import Exit, progress, say, say_json, say_table, tell
+from nominym.atomic import check_new
+from nominym.cli import progress, say, say_json, say_table
+from nominym.cli.ending import Exit, tell
 from nominym.cli.options import Request
 from nominym.error import NO_VALUE, Advice, ParameterError
-from nominym.files import check_new
 from nominym.meaning import Order
-from nominym.release import FilePair, SetsPair, Verification, are_sets, compare_files, compare_sets, verify
+from nominym.release import (
+    FilePair,
+    SetsPair,
+    Verification,
+    are_sets,
+    compare_files,
+    compare_sets,
+    manifest_path,
+    verify,
+)
 from nominym.release.files import listed
 from nominym.release.verifying import FOR_PERSONS
 from nominym.table import Change, Comparison
@@ -388,7 +398,7 @@ def report(given: Namespace) -> None:
         raise ParameterError(fault, parameter="edition", value=edition, remedy=Advice("give {}", out=NO_VALUE))
     target = Path(given.out or f"{release}.report.html")
     sweep = None if given.sweep is None else _values(given.sweep)
-    check_new(target, overwrite)
+    check_new(target, overwrite, [manifest_path(release), *asked.inputs("original", "release", "key")])
     pair = read_pair(asked, "the owner's edition of a report" if owner else None)
     _tell_weaker(pair)
     write(target, pair, edition=edition, k=given.k, sweep=sweep, overwrite=overwrite, progress=progress())

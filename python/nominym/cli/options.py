@@ -7,6 +7,7 @@ here. A ``Request`` puts together what the command line and the file say; the co
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -200,8 +201,8 @@ COMMANDS: Mapping[str, Command] = {
 }  # fmt: skip
 
 _CODES = (
-    "Ends with 0: done, 1: a guarantee or threshold is not kept, 2: wrong options, 3: bad data, 4: files,\n"
-    "70: a defect of nominym, 130: interrupted."
+    "Ends with 0: done, 1: a guarantee or threshold is not kept, 2: wrong options, 3: bad data, 4: files or memory,\n"
+    "70: a defect of nominym, 129, 130, 143: interrupted."
 )
 
 
@@ -234,7 +235,7 @@ def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         "Start with: nominym demo --out folder",
         epilog=_CODES,
     )
-    top.add_argument("--verbose", action="store_true", help="Show where an error comes from.")
+    top.add_argument("--verbose", action="store_true", help="Show what memory is needed, and where errors come from.")
     top.add_argument("--version", action="version", version=f"nominym {__version__}", help="Show the version and exit.")
     subs = top.add_subparsers(metavar="COMMAND", title="commands")
     folders: dict[str, Any] = {}
@@ -336,6 +337,11 @@ class Request:
     def files(self, *names: str) -> dict[str, Any]:
         """Return options of files by name, those that were given."""
         return {name: self.values[name] for name in names if self.values.get(name) is not None}
+
+    def inputs(self, *names: str) -> list[Any]:
+        """Return the paths of what is read: the file of ``--config``, what gives values a meaning, files of options."""
+        meant = [meaning for meaning in self.meanings().values() if isinstance(meaning, os.PathLike)]
+        return [path for path in (self.given.config, *map(self.values.get, names), *meant) if path is not None]
 
     def required(self, name: str, what: str) -> Path:
         """Return the path that has to be given, here or in the file."""

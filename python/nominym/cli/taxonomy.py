@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nominym.atomic import check_new
 from nominym.cli import progress, say, say_json
 from nominym.error import NO_VALUE, Advice, ParameterError
-from nominym.files import check_new
 from nominym.meaning import Taxonomy, read_taxonomy
 from nominym.release import describe, read_table
 
@@ -56,7 +56,7 @@ def check(given: Namespace) -> None:
 
 def convert(given: Namespace) -> None:
     """Write a taxonomy in nominym's own format."""
-    check_new(given.out, bool(given.overwrite))
+    check_new(given.out, bool(given.overwrite), [given.taxonomy])
     tax = _read(given)
     tax.save(given.out)
     say(f"{given.out}: {len(tax):,} concepts")

@@ -14,16 +14,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from nominym.content import plain
+from nominym.control import require
 from nominym.error import DataError, FormatError, NominymError
-from nominym.files import StrPath, at_line, plain, read_bytes
+from nominym.files import StrPath, at_line, read_bytes
 from nominym.itemsets import names
 from nominym.itemsets.recode import Recode
 from nominym.itemsets.release import Release
 from nominym.itemsets.sets import ROWS, Itemsets, parse_fimi
+from nominym.journal import recover
 from nominym.table import ARROW_REFUSES
 
 NAME = "nominym-release"
 VERSION = 1
+# Bytes of the objects that a line of text becomes, besides what it says.
+_LINE = 500
 
 
 def draft_parquet(release: Release, draft: Path) -> None:
@@ -75,10 +80,11 @@ def read_release(path: StrPath) -> Release:
     >>> rel.base.to_lists(), rel.distance[1], rel.threshold.tolist(), rel.labels.tolist()
     ([[1, 2], [2]], [1, 3], [1, 1], ['flu', 'coma'])
     """
+    recover(path)
     data = read_bytes(path)
     try:
         return _from_parquet(data, path) if data[:4] == b"PAR1" else _from_text(data, path)
-    except FormatError:
+    except (FormatError, MemoryError):
         raise
     # Of a damaged file, Arrow may raise anything that can be wrong with a number, an index, a type or a text.
     except (pa.ArrowException, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
@@ -109,6 +115,8 @@ def _method(params: Mapping[str, Any]) -> Recode | None:
 
 
 def _from_text(data: bytes, path: StrPath) -> Release:
+    number = data.count(b"\n")
+    require(_LINE * number + 4 * len(data), f"reading {os.fspath(path)}, {number:,} lines", "write it as Parquet")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

@@ -188,7 +188,13 @@ def code(values: Any, names: Any) -> NDArray[np.uint32] | int:
 def as_array(values: Any) -> NDArray[Any] | None:
     """Return what lists values as an array of one dimension; None where it is something else."""
     try:
-        array = np.asarray(values if hasattr(values, "__array__") else list(values))
+        if str(getattr(values, "dtype", "")) in ("Int128", "UInt128"):
+            # Versions of polars differ in what they do where numpy has no numbers as wide; some panic.
+            array = np.array(list(values), dtype=object)
+        else:
+            array = np.asarray(values if hasattr(values, "__array__") else list(values))
+    except MemoryError:
+        raise
     except Exception:  # other libraries raise what they like
         return None
     return array if array.ndim == 1 else None

@@ -55,7 +55,8 @@ class _Numbers:
         return hash(self.order.tobytes())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.order, dtype=dtype, copy=copy)
+        found = np.asarray(self.order, dtype=dtype)
+        return found.copy() if copy else found  # before version 2, numpy says nothing of copies
 
     def __repr__(self) -> str:
         return f"<{len(self.order):,} numbers>"

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nominym import _core
+from nominym.atomic import check_new, draft_of
 from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import DataError, MissingValueError, ParameterError
-from nominym.files import StrPath, check_new, draft_of
+from nominym.files import StrPath
 from nominym.guarantee import Guarantee, none, of_groups
 from nominym.itemsets import metrics
 from nominym.itemsets.graph import Graph

@@ -18,9 +18,10 @@ import pandas as pd
 import pyarrow as pa
 
 from nominym import _core
+from nominym.atomic import check_new, write_atomic
 from nominym.control import Progress, is_whole, reporter, require
 from nominym.error import NO_VALUE, Advice, DataError, FormatError, MissingExtraError, ParameterError
-from nominym.files import StrPath, check_new, read_bytes, write_atomic
+from nominym.files import StrPath, read_bytes
 from nominym.itemsets import columns, names
 from nominym.itemsets.names import Missing
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nominym.atomic import draft_of
 from nominym.control import Progress, require_matrix
 from nominym.error import DataError, ParameterError, SizeError
-from nominym.files import draft_of
 from nominym.meaning.base import Meaning, Measure, Names, Space, Values, is_sequence, refuse_numbers, refuse_root
 
 

@@ -471,6 +471,8 @@ def _rows(frame: Any) -> Iterator[tuple[Any, ...]]:
     try:
         named = isinstance(frame, Mapping | pd.DataFrame)
         columns = [values for _, values in frame.items()] if named else pa.table(frame).columns
+    except MemoryError:
+        raise
     except (pa.ArrowException, TypeError, ValueError) as reason:
         raise ParameterError(f"edges: this {type(frame).__name__} cannot be read as a table ({reason})") from None
     wrong = next((values for values in columns if not is_sequence(values)), None)

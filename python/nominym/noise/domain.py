@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nominym.control import Progress
+    from nominym.noise.method import Noise
 
 
 # In a domain of fewer values, noise is nearly undone by excluding the one that is shown.
@@ -133,14 +134,16 @@ def weakness_of(domain: Domain) -> str | None:
     return None
 
 
-def check_meaning(name: object, meaning: Meaning, by_distance: bool) -> None:
+def check_meaning(name: object, meaning: Meaning, method: Noise) -> None:
     """Refuse meanings that noise cannot be drawn over."""
     if not isinstance(meaning, Taxonomy | DistanceMatrix):
         raise ParameterError(
             f"noise replaces values by concepts of a taxonomy or labels of a matrix; {meaning.noun} has none",
             column=name,
         )
-    if by_distance and isinstance(meaning, DistanceMatrix) and meaning.matrix.max() > 1:
+    if method.method == "semantic" and method.reference == "root" and isinstance(meaning, DistanceMatrix):
+        raise ParameterError("a distance matrix has no root; use reference='mean' or 'pair'", column=name)
+    if method.by_distance and isinstance(meaning, DistanceMatrix) and meaning.matrix.max() > 1:
         raise ParameterError(
             f"distances up to {meaning.matrix.max():g}; errors are shares of the largest distance",
             column=name,

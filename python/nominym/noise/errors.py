@@ -30,6 +30,19 @@ def nearest_covariance(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64]
     return nearest, float(np.linalg.norm(nearest - matrix))
 
 
+def is_covariance(matrix: NDArray[np.float64]) -> bool:
+    """Tell whether errors of distances within [0, 1] can have a covariance, up to rounding.
+
+    >>> is_covariance(np.array([[1.0, 0.5], [0.5, 1.0]])), is_covariance(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    (True, False)
+    """
+    # Distances about their means are within [−2, 2].
+    if not (np.abs(matrix) <= 4.0 * len(matrix)).all() or not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12):
+        return False
+    values = np.linalg.eigvalsh(matrix)
+    return bool(values.min() >= -1e-9 * max(values.max(), 0.0))
+
+
 def draw(
     records: int, covariance: NDArray[np.float64], law: str, together: bool, seed: int | None
 ) -> list[NDArray[np.float64]]:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import combinations
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nominym import _core
 from nominym.control import Progress, check_progress, check_seed, reporter
-from nominym.error import DataError, FormatError, ParameterError, warn
-from nominym.files import StrPath, draft_of
-from nominym.meaning import DistanceMatrix, Meaning, Measure, as_measure, check_meanings, read_taxonomy
+from nominym.error import DataError, ParameterError, warn
+from nominym.meaning import Meaning, as_measure, check_meanings
 from nominym.method import Result, described, finish
-from nominym.noise import errors
+from nominym.noise import errors, saved
 from nominym.noise.domain import Domain, check_domain, check_meaning, check_two_values, weakness_of
 from nominym.stats import correlation, correlation_changes, covariances
 from nominym.table import MISSING, Attribute, Change, Column, Table, check_roots
@@ -27,12 +22,8 @@ from nominym.table import MISSING, Attribute, Change, Column, Table, check_roots
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nominym.files import StrPath
     from nominym.noise.method import Noise
-
-_NAME, _VERSION = "nominym-noise", 3
-
-# Options of the method that a file keeps; figures for the owner are asked for anew.
-_SAVED = ("alpha", "correlated", "reference", "law", "method", "epsilon")
 
 # Of a stream, fewer records may have two values by chance.
 _BATCH = 30
@@ -98,7 +89,7 @@ class NoiseModel:
         """Fit a method to a table that is coded already, or will be."""
         given = check_meanings(meanings)
         for name, meaning in given.items():
-            check_meaning(name, meaning, method.by_distance)
+            check_meaning(name, meaning, method)
         roots = check_roots(method.roots, given)
         columns = _coded(table, given, method.missing)
         partners = _partners(columns, given, method, progress)
@@ -239,56 +230,12 @@ class NoiseModel:
 
         The file, a ZIP archive of a JSON text, taxonomies and arrays, gets its name only when it is complete.
         """
-        unnamed = [name for name in self.domains if not isinstance(name, str)]
-        if unnamed:
-            raise ParameterError("only columns with names of text can be saved; rename it", column=unnamed[0])
-        measure = as_measure(self.method.measure)
-        # Columns of a pair share their domain, also in the file.
-        shared = list(dict.fromkeys(self.domains.values()))
-        head: dict[str, Any] = {
-            "format": _NAME,
-            "version": _VERSION,
-            "method": {name: value for name, value in self.method.params().items() if name in _SAVED},
-            # Counts of use are kept as the information content that they give.
-            "measure": {**asdict(measure), "ic": measure.ic if isinstance(measure.ic, str) else "seco"},
-            "columns": {name: shared.index(domain) for name, domain in self.domains.items()},
-            "domains": [{"labels": d.names} if d.taxonomy is None else {"by_label": d.by_label} for d in shared],
-            "means": {name: self.domains[name].names[mean] for name, mean in self.means.items()},
-            "samples": {
-                name: {self.domains[name].names[p]: int(n) for p, n in zip(*sample, strict=True)}
-                for name, sample in self.samples.items()
-            },
-            "covariance": None if self.errors is None else self.errors.tolist(),
-            "repaired": self.repaired,
-            "partners": self.partners,
-            "weak": self.weak,
-        }
-        with (
-            draft_of(path) as draft,
-            TemporaryDirectory() as folder,
-            zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as file,
-        ):
-            file.writestr("model.json", json.dumps(head, ensure_ascii=False, indent=1))
-            for i, domain in enumerate(shared):
-                graph, _, content = domain.arguments
-                if domain.taxonomy is not None:
-                    part = Path(folder, f"domain-{i}.parquet")
-                    domain.taxonomy.save(part)
-                    file.write(part, part.name)
-                for name, array in (("domain", graph), ("content", content)):
-                    if isinstance(array, np.ndarray):
-                        with file.open(f"{name}-{i}.npy", "w") as entry:
-                            np.save(entry, array, allow_pickle=False)
+        saved.write(self, path)
 
     @staticmethod
     def load(path: StrPath) -> NoiseModel:
-        """Read a model."""
-        try:
-            return _read(path)
-        except (FormatError, FileNotFoundError, PermissionError, IsADirectoryError):
-            raise
-        except Exception as error:  # damage shows as whatever the part that meets it raises
-            raise FormatError(f"{path}: not a noise model that this version can read ({error})") from None
+        """Read a model; a file that is none, or is damaged, is a ``FormatError``."""
+        return saved.read(path)
 
     def __repr__(self) -> str:
         """Name the columns and the method."""
@@ -383,8 +330,6 @@ def _domains(
     """Find the domain of each column; columns of a pair share one."""
     domains: dict[Any, Domain] = {}
     for name, column in columns.items():
-        if method.method == "semantic" and method.reference == "root" and isinstance(meanings[name], DistanceMatrix):
-            raise ParameterError("a distance matrix has no root; use reference='mean' or 'pair'", column=name)
         other = partners.get(name)
         if other in domains:
             domains[name] = domains[other]
@@ -397,45 +342,3 @@ def _domains(
             )
         domains[name] = Domain(meanings[name], together, as_measure(method.measure), next(iter(tops), None))
     return domains
-
-
-def _read(path: StrPath) -> NoiseModel:
-    from nominym.noise.method import Noise
-
-    with zipfile.ZipFile(path) as file:
-        head = json.loads(file.read("model.json"))
-        if (head["format"], head["version"]) != (_NAME, _VERSION):
-            raise FormatError(f"{path}: {head['format']} version {head['version']}, not {_NAME} version {_VERSION}")
-        measure = Measure(**head["measure"])
-        shared = [_read_domain(file, i, known, measure) for i, known in enumerate(head["domains"])]
-    domains = {name: shared[i] for name, i in head["columns"].items()}
-    return NoiseModel(
-        Noise(measure=measure, **head["method"]),
-        domains,
-        {
-            name: (_places(domains[name], list(known)), np.array(list(known.values()), dtype=np.uint64))
-            for name, known in head["samples"].items()
-        },
-        {name: int(_places(domains[name], [mean])[0]) for name, mean in head["means"].items()},
-        None if head["covariance"] is None else np.array(head["covariance"]),
-        head["repaired"],
-        head["partners"],
-        head["weak"],
-    )
-
-
-def _read_domain(file: zipfile.ZipFile, i: int, known: dict[str, Any], measure: Measure) -> Domain:
-    if "labels" in known:
-        with file.open(f"domain-{i}.npy") as entry:
-            return Domain(DistanceMatrix(np.load(entry), known["labels"]), [], measure, None)
-    with TemporaryDirectory() as folder:
-        taxonomy = read_taxonomy(file.extract(f"domain-{i}.parquet", folder))
-    domain = Domain(taxonomy, [], measure, taxonomy.root, known["by_label"])
-    if f"content-{i}.npy" in file.namelist() and hasattr(domain.space, "content"):
-        with file.open(f"content-{i}.npy") as entry:
-            domain.space.content = np.load(entry)
-    return domain
-
-
-def _places(domain: Domain, names: list[str]) -> NDArray[np.uint32]:
-    return domain.place(Column(np.arange(len(names), dtype=np.uint32), tuple(names)))

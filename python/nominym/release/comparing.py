@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from nominym.content import plain
 from nominym.control import Progress
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
-from nominym.files import StrPath, as_path, plain
+from nominym.files import StrPath, as_path
 from nominym.itemsets import Itemsets, Release, read_release
 from nominym.itemsets import files as set_files
+from nominym.journal import recover
 from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method
-from nominym.release import files
+from nominym.release import files, sizing
 from nominym.release.manifest import Manifest, OwnersRecord, digest_of, manifest_path, read_manifest, read_record
 from nominym.release.meanings import alike, find_meanings, with_numbers
 from nominym.release.pipeline import PERSON, QUASI, missing_texts, read_meanings, read_sets
@@ -194,6 +196,7 @@ def compare_files(
     default that of the manifest. The rest is as for ``publish``.
     """
     original, release = as_path(original), as_path(release)
+    recover(release)
     manifest = read_manifest(release) if manifest_path(release).exists() else None
     aligned = key is not None or (keep_order if manifest is None else manifest.order == "kept")
     shuffled = f"the rows of {os.fspath(release)} are shuffled"
@@ -223,10 +226,12 @@ def compare_files(
         added = [name for name in after.names if name not in before.names] if columns is None else []
         # Under another name a column of the original may be there, identifiers too.
         all_of = list(dict.fromkeys([*needed, *persons, *(before.names if added else ())]))
+        sizing.expect_comparison([before.rows, after.rows], len(needed))
         old = files.read_columns(before, all_of, markers, progress)
         new = files.read_columns(after, [*needed, *added], markers, progress)
         others = old.select(before.names if added else []), new.select(added)
         old, new = old.select([*needed, *persons]), new.select(needed)
+        sizing.require_comparison(old, new)
         released = tuple(after.names)
         sha256 = (str(before.fingerprint()["sha256"]), str(after.fingerprint()["sha256"]))
     if manifest is not None:
@@ -339,6 +344,7 @@ def compare_sets(
     ``person`` is the column that tells whose record it is; of a FIMI file, a file with one person a line.
     """
     original, release = as_path(original), as_path(release)
+    recover(release)
     sha256 = (str(files.fingerprint(original)["sha256"]), str(files.fingerprint(release)["sha256"]))
     manifest = read_manifest(release) if manifest_path(release).exists() else None
     if manifest is not None:

@@ -14,7 +14,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
@@ -25,9 +25,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv as arrow_csv
 
-from nominym.control import Progress, reporter
-from nominym.error import NO_VALUE, Advice, DataError, FormatError, ParameterError, no_column
-from nominym.files import StrPath, as_path, check_encoding, check_new, draft_of
+from nominym.atomic import check_new, draft_of
+from nominym.control import Progress, reporter, require
+from nominym.error import NO_VALUE, Advice, DataError, FormatError, ParameterError, SizeError, no_column
+from nominym.files import StrPath, as_input, check_encoding, check_mark, likely_encoding
+from nominym.journal import recover
+from nominym.release.sizing import Reading
 from nominym.table import Table, bare, or_data_error, tidied, to_arrow
 
 if TYPE_CHECKING:
@@ -36,10 +39,11 @@ if TYPE_CHECKING:
 
 # Text that is parsed at a time; no record can be longer.
 _BLOCK = 1 << 20
+# What a thread of Arrow takes of an address space that is limited.
+_THREADS = 16 * _BLOCK
 # Rows that are written at a time.
 _LINES = 1 << 14
 _USUAL = ",;\t|"
-_NEWLINE = b"\n"
 
 
 def check_text(delimiter: str, encoding: str) -> None:
@@ -54,7 +58,7 @@ class Watched(io.FileIO):
 
     def __init__(self, path: StrPath) -> None:
         """Open the file."""
-        super().__init__(as_path(path))
+        super().__init__(as_input(path))
         self._digest, self.done, self.size = hashlib.sha256(), 0, os.fstat(self.fileno()).st_size
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -71,19 +75,69 @@ class Watched(io.FileIO):
         return {"name": Path(self.name).name, "bytes": self.done, "sha256": self._digest.hexdigest()}
 
 
-class _Rejoined:
-    """Bytes whose start was looked at already."""
+class _Decoded:
+    """The text of a file as UTF-8, for Arrow: decoded once, with one record more at its end."""
 
     closed = False
 
-    def __init__(self, start: bytes, rest: Any) -> None:
-        self._start, self._rest = start, rest
+    def __init__(self, stream: Any, path: StrPath, delimiter: str, encoding: str) -> None:
+        self._stream, self._where, self._encoding = stream, os.fspath(path), encoding
+        self._begun = bytes(stream.read(_BLOCK))
+        check_mark(encoding, self._begun[:4], path)
+        self._decoder, self._lines, self._done = codecs.getincrementaldecoder(encoding)(), 1, False
+        self._ready = self._decoded(self._begun).removeprefix(codecs.BOM_UTF8)
+        self._last = self._ready[-1:]
+        self.names = self._header(self._ready.decode(), delimiter)
+        self.density = (self._lines - 1) / len(self._begun)
+        self.end = "." if delimiter == "-" else "-"
+        """Last cell of the record that is put after the last one: who does not find it is inside a quote."""
+        self._extra = f"{delimiter * (len(self.names) - 1)}{self.end}\n".encode()
 
-    def read(self, size: int = -1) -> bytes:
-        if not self._start:
-            return bytes(self._rest.read(size))
-        data, self._start = self._start[:size], self._start[size:]
-        return data
+    def _decoded(self, data: bytes) -> bytes:
+        try:
+            text = self._decoder.decode(data, final=not data).encode()
+        except UnicodeError as error:
+            if isinstance(error, UnicodeDecodeError):
+                self._lines += error.object.count(b"\n", 0, error.start)
+            raise FormatError(
+                f"{self._where}, line {self._lines}: not {self._encoding} text",
+                remedy=Advice("pass the encoding of the file, for example {}", encoding=likely_encoding(self._begun)),
+            ) from None
+        self._lines += text.count(b"\n")
+        return text
+
+    def _header(self, start: str, delimiter: str) -> list[str]:
+        if not start.strip():
+            raise FormatError(f"{self._where} is empty: expected a first line with the names of the columns")
+        first = start.splitlines()[0]
+        if "\0" in first:
+            raise FormatError(
+                f"{self._where}: zero bytes in the names of the columns",
+                remedy=Advice("pass the encoding of the file, perhaps {}", encoding=likely_encoding(self._begun)),
+            )
+        try:
+            names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
+        except csv.Error as error:
+            raise FormatError(f"{self._where}: the names of the columns cannot be read ({error})") from None
+        others = [other for other in _USUAL if other != delimiter and other in first]
+        if len(names) == 1 and others:
+            raise FormatError(
+                f"{self._where}: one column only, {names[0]!r}, when cells are separated by {delimiter!r}",
+                remedy=Advice("pass {}", delimiter=others[0]),
+            )
+        return names
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, as many as are asked for except at the end: Arrow takes what it gets for a block."""
+        while len(self._ready) < size and not self._done:
+            data = bytes(self._stream.read(_BLOCK))
+            text, self._done = self._decoded(data), not data
+            self._last = text[-1:] or self._last
+            if self._done:
+                text += self._extra if self._last in b"\r\n" else b"\n" + self._extra
+            self._ready += text
+        found, self._ready = self._ready[:size], self._ready[size:]
+        return found
 
     def close(self) -> None:
         """Leave the file open: its owner still asks for the fingerprint."""
@@ -95,23 +149,20 @@ class TextFile:
     def __init__(self, path: StrPath, delimiter: str, encoding: str) -> None:
         """Open the file and read the names of its columns."""
         check_text(delimiter, encoding)
-        self.where, self._path = os.fspath(path), path
-        self._delimiter, self._encoding = delimiter, encoding
+        self.where, self._delimiter = os.fspath(path), delimiter
         self.types: dict[str, Any] = {}
-        self._watched, self._bytes = self._opened()
+        self._watched = Watched(path)
+        packed = Path(path).suffix.lower() == ".gz"
+        # Held as long as the file: Arrow closes what it unpacks when it lets go of it.
+        self._bytes = pa.CompressedInputStream(pa.PythonFile(self._watched, "r"), "gzip") if packed else self._watched
         try:
-            self._start: bytes | None = bytes(self._bytes.read(_BLOCK))
-            # A character may be cut at the end of what was read.
-            start = codecs.getincrementaldecoder(encoding)().decode(self._start)
-            self.names = self._header(start.removeprefix("\ufeff"))
+            self._text: _Decoded | None = _Decoded(self._bytes, path, delimiter, encoding)
+            self.names = self._text.names
+            # As many as there are at the beginning; of a packed file nobody knows.
+            self.rows = None if packed else round(self._watched.size * self._text.density) - 1
         except Exception as error:
             self.close()
-            raise (self._explained(error) if isinstance(error, OSError | UnicodeError) else error) from None
-
-    def _opened(self) -> tuple[Watched, Any]:
-        watched = Watched(self._path)
-        packed = Path(self._path).suffix.lower() == ".gz"
-        return watched, pa.CompressedInputStream(pa.PythonFile(watched, "r"), "gzip") if packed else watched
+            raise (self._explained(error) if isinstance(error, OSError) else error) from None
 
     def close(self) -> None:
         """Let go of the file."""
@@ -121,36 +172,22 @@ class TextFile:
         """Return name, size and SHA-256 of the file."""
         return self._watched.fingerprint()
 
-    def _header(self, start: str) -> list[str]:
-        if not start.strip():
-            raise FormatError(f"{self.where} is empty: expected a first line with the names of the columns")
-        try:
-            names = next(csv.reader(io.StringIO(start, newline=""), delimiter=self._delimiter))
-        except csv.Error as error:
-            raise FormatError(f"{self.where}: the names of the columns cannot be read ({error})") from None
-        others = [other for other in _USUAL if other != self._delimiter and other in start.splitlines()[0]]
-        if len(names) == 1 and others:
-            raise FormatError(
-                f"{self.where}: one column only, {names[0]!r}, when cells are separated by {self._delimiter!r}",
-                remedy=Advice("pass {}", delimiter=others[0]),
-            )
-        return names
-
     def read(self, columns: Sequence[str], progress: Progress) -> Any:
         """Read columns as texts, each as a dictionary of its distinct texts and codes; once, since the file goes by."""
-        assert self._start is not None, "a file of delimited text is read once"
-        batches, last, final = [], "", self.names[-1]
-        start, self._start = self._start, None
+        assert self._text is not None, "a file of delimited text is read once"
+        batches, final, reading = [], self.names[-1], Reading(self.where)
+        text, self._text = self._text, None
+        held: Any = None
         try:
             with reporter(progress, "reading") as report:
                 reader = arrow_csv.open_csv(
-                    _Rejoined(start, self._bytes),
-                    read_options=arrow_csv.ReadOptions(block_size=_BLOCK, encoding=self._encoding, use_threads=False),
+                    text,
+                    read_options=arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
                     parse_options=arrow_csv.ParseOptions(
                         delimiter=self._delimiter, newlines_in_values=True, ignore_empty_lines=len(self.names) > 1
                     ),
                     convert_options=arrow_csv.ConvertOptions(
-                        # One column more than asked for: the last, where a quote that is never closed would be seen.
+                        # One column more than asked for: the last, which shows where the records end.
                         include_columns=list(dict.fromkeys([*columns, final])),
                         column_types=dict.fromkeys(self.names, pa.string()),
                         null_values=[""],
@@ -158,17 +195,18 @@ class TextFile:
                     ),
                 )
                 for batch in reader:
-                    if batch.num_rows:
-                        last = batch.column(final)[-1].as_py() or ""
-                    # Only the codes and the distinct texts of a batch outlive it.
-                    coded = [batch.column(name).dictionary_encode() for name in columns]
-                    batches.append(pa.record_batch(coded, names=list(columns)))
+                    if held is not None and batch.num_rows:
+                        batches.append(reading.add(_coded(held, columns)))
+                    held = batch if batch.num_rows else held
                     if report:
                         report(min(self._watched.done, self._watched.size), self._watched.size)
-        except (pa.ArrowInvalid, UnicodeError, OSError) as error:
+        except pa.ArrowMemoryError:
+            raise
+        except (pa.ArrowException, OSError) as error:
             raise self._explained(error) from None
-        if "\n" in last and sum(data.count(b'"') for data in self._blocks()) % 2:
-            raise FormatError(f"{self.where}: a quote is opened and never closed, so the last record has no end")
+        if held is None or held.column(final)[-1].as_py() != text.end:
+            raise self._unclosed()
+        batches.append(reading.add(_coded(held.slice(0, held.num_rows - 1), columns)))
         schema = pa.schema([(name, pa.dictionary(pa.int32(), pa.string())) for name in columns])
         read = pa.Table.from_batches(batches, schema)
         return pa.table({name: whole(read[name]) for name in columns})
@@ -178,11 +216,8 @@ class TextFile:
         text = str(error)
         if isinstance(error, OSError):
             return error if error.errno is not None else FormatError(f"{self.where}: {text}; expected a gzip file")
-        if isinstance(error, UnicodeError) or "UTF8" in text:
-            return FormatError(
-                f"{self.where}{self._undecodable()}: not {self._encoding} text",
-                remedy=Advice("pass the encoding of the file, for example {}", encoding="latin-1"),
-            )
+        if "worker thread" in text:
+            return SizeError(f"{self.where}: there is no memory for a thread that reads it")
         cells = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", text)
         if cells:
             row, expected, found = cells.groups()
@@ -195,24 +230,17 @@ class TextFile:
             return FormatError(
                 f"{self.where}: a record is longer than {_BLOCK >> 20} MiB; is a quote opened and never closed?"
             )
+        if "cannot infer number of columns" in text:  # there is no end of the names, which were there before
+            return self._unclosed()
         return FormatError(f"{self.where}: {text.splitlines()[0]}")
 
-    def _undecodable(self) -> str:
-        """Say in which line the first byte is that does not decode."""
-        decoder, line, data = codecs.getincrementaldecoder(self._encoding)(), 1, b""
-        try:
-            for data in self._blocks():
-                line += decoder.decode(data).count("\n")
-        except UnicodeError as error:
-            if isinstance(error, UnicodeDecodeError):
-                return f", line {line + data.count(_NEWLINE, 0, error.start)}"
-        return ""
+    def _unclosed(self) -> FormatError:
+        return FormatError(f"{self.where}: a quote is opened and never closed, so the last record has no end")
 
-    def _blocks(self) -> Iterator[bytes]:
-        """Read the file anew, to say what is wrong with it."""
-        watched, stream = self._opened()
-        with closing(watched):
-            yield from iter(lambda: bytes(stream.read(_BLOCK)), b"")
+
+def _coded(batch: Any, columns: Sequence[str]) -> Any:
+    """Keep only the codes and the distinct texts of a batch."""
+    return pa.record_batch([batch.column(name).dictionary_encode() for name in columns], names=list(columns))
 
 
 # ---- delimited text, out
@@ -329,12 +357,14 @@ def open_table(source: Any, *, delimiter: str | None = None, encoding: str = "ut
     found: Reader
     if not isinstance(source, str | os.PathLike):
         found = _InMemory(source)
-    elif Path(source).is_dir():
-        raise FormatError(f"{os.fspath(source)} is a folder; a table is a single file")
-    elif is_parquet(source):
-        found = ParquetTable(source)
     else:
-        found = TextFile(source, _delimiter(source, delimiter), encoding)
+        recover(source)
+        # Arrow waits for ever for a thread that cannot be started.
+        require(_THREADS, f"reading {os.fspath(source)}", "raise the limit of the process")
+        if is_parquet(as_input(source)):
+            found = ParquetTable(source)
+        else:
+            found = TextFile(source, _delimiter(source, delimiter), encoding)
     name, times = next(iter(Counter(found.names).most_common(1)), ("", 0))
     if times > 1 or "" in found.names:
         found.close()
@@ -415,6 +445,7 @@ class _InMemory:
     def __init__(self, data: Any) -> None:
         self._table = Table(data)
         self.where, self.names = "the table", self._table.names
+        self.rows: int | None = len(self._table)
         self.types: dict[str, Any] = {}
 
     def read(self, columns: Sequence[str], progress: Progress) -> Any:
@@ -429,21 +460,27 @@ class _InMemory:
         pass
 
 
+# Of a damaged file, Arrow may raise anything that can be wrong with a number, an index, a type or a text.
+_DAMAGED = (pa.ArrowException, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError)
+
+
 class ParquetTable:
     """A Parquet file, opened once: texts are codes from the start, other columns keep their types."""
 
     def __init__(self, path: StrPath) -> None:
         """Open the file and read the names and types of its columns."""
         self.where = os.fspath(path)
-        if Path(path).stat().st_size == 0:
+        if as_input(path).stat().st_size == 0:
             raise FormatError(f"{self.where} is empty: expected a Parquet file")
-        try:
+        with self._or_damaged():
             self._bytes = pa.OSFile(self.where)
             self._file = pq.ParquetFile(self._bytes)
             self.schema = self._file.schema_arrow
-        except (pa.ArrowException, OSError) as error:
-            raise self._broken(error) from None
-        self.names = list(self.schema.names)
+            self.names = list(self.schema.names)
+            said = self._file.metadata
+            self.rows: int = sum(said.row_group(i).num_rows for i in range(said.num_row_groups))
+            if self.rows != said.num_rows:
+                raise pa.ArrowInvalid(f"{said.num_rows:,} records, and {self.rows:,} in its parts")
         self.types = {field.name: field.type for field in self.schema}
 
     def close(self) -> None:
@@ -458,32 +495,48 @@ class ParquetTable:
             digest.update(data)
         return {"name": Path(self.where).name, "bytes": self._bytes.size(), "sha256": digest.hexdigest()}
 
-    def _broken(self, error: Exception) -> Exception:
-        if isinstance(error, OSError) and error.errno is not None:
-            return error
-        return FormatError(f"{self.where}: no Parquet file, or a damaged one ({str(error).partition(chr(10))[0]})")
+    @contextmanager
+    def _or_damaged(self) -> Iterator[None]:
+        try:
+            yield
+        except MemoryError:
+            raise
+        except _DAMAGED as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            told = str(error).partition("\n")[0]
+            raise FormatError(f"{self.where}: no Parquet file, or a damaged one ({told})") from None
 
     def read(self, columns: Sequence[str], progress: Progress) -> Any:
         """Read columns with their types; texts become dictionaries of the distinct ones, and codes."""
         text = [name for name in columns if is_text(self.types[name])]
-        batches = []
-        try:
-            file = pq.ParquetFile(self._bytes, metadata=self._file.metadata, read_dictionary=text)
-            with reporter(progress, "reading") as report:
-                done = 0
-                for batch in file.iter_batches(batch_size=_ROWS, columns=list(columns)):
-                    batches.append(batch.select(list(columns)))
-                    done += batch.num_rows
-                    if report:
-                        report(done, file.metadata.num_rows)
-                schema = (
-                    batches[0].schema if batches else pa.schema([file.schema_arrow.field(name) for name in columns])
-                )
-        except (pa.ArrowException, OSError) as error:
-            raise self._broken(error) from None
+        with self._or_damaged():
+            file = pq.ParquetFile(
+                self._bytes, metadata=self._file.metadata, read_dictionary=text, page_checksum_verification=True
+            )
+        batches, reading, done = [], Reading(self.where), 0
+        with reporter(progress, "reading") as report:
+            for batch in self._batches(file, list(columns)):
+                batches.append(reading.add(batch))
+                done += batch.num_rows
+                if report:
+                    report(done, self.rows)
+        schema = batches[0].schema if batches else pa.schema([file.schema_arrow.field(name) for name in columns])
         read = pa.Table.from_batches(batches, schema)
         parts = zip(read.column_names, read.columns, strict=True)
         return pa.table({name: whole(each) if pa.types.is_dictionary(each.type) else each for name, each in parts})
+
+    def _batches(self, file: Any, columns: list[str]) -> Iterator[Any]:
+        done = 0
+        with self._or_damaged():
+            for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
+                found = batch.select(columns)
+                # A damaged page may be decoded to codes of no value and to texts that are none, or be passed over.
+                found.validate(full=True)
+                done += batch.num_rows
+                yield found
+            if columns and done != self.rows:
+                raise pa.ArrowInvalid(f"{done:,} of {self.rows:,} records can be read")
 
 
 Reader: TypeAlias = TextFile | ParquetTable | _InMemory
@@ -536,9 +589,13 @@ def write_draft(
         return
     delimiter = _delimiter(path, delimiter)
     check_text(delimiter, encoding)
-    packed = "gzip" if Path(path).suffix.lower() == ".gz" else None
-    with pa.output_stream(os.fspath(draft), compression=packed) as file:
-        _write_text(table, file, delimiter, encoding)
+    # One file for both, closed by itself: Arrow keeps the file of a packed stream open that it could not finish.
+    with draft.open("wb") as file:
+        if Path(path).suffix.lower() == ".gz":
+            with pa.CompressedOutputStream(file, "gzip") as packed:
+                _write_text(table, packed, delimiter, encoding)
+        else:
+            _write_text(table, file, delimiter, encoding)
 
 
 def as_arrow(table: Table, columns: Sequence[Any]) -> Any:
@@ -576,7 +633,7 @@ def _write_parquet(table: Any, path: Path, types: Mapping[str, Any]) -> None:
 
 
 def _write_rows(table: Any, where: Any, schema: Any) -> None:
-    with pq.ParquetWriter(where, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(where, schema, compression="zstd", write_page_checksum=True) as writer:
         for first in range(0, max(table.num_rows, 1), _ROWS):
             writer.write_table(table.slice(first, _ROWS).cast(schema))
 

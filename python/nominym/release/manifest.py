@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timezone
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +24,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nominym._core import __version__
+from nominym.content import AMOUNT, COUNT, SHARE, Numbers, brief, misfits, parse_json, plain
 from nominym.error import DataError, FormatError, NominymError, ParameterError
-from nominym.files import plain
+from nominym.files import as_input, read_bytes
 from nominym.guarantee import SEEDED, Guarantee
 from nominym.itemsets import Recode
-from nominym.meaning import Meaning, Measure, Order, Taxonomy
+from nominym.journal import recover
+from nominym.meaning import DistanceMatrix, Equality, Meaning, Measure, Order, Taxonomy
 from nominym.method import Method, OwnersOnly
 from nominym.noise import Noise
 from nominym.release.files import ParquetTable, fingerprint
@@ -59,11 +63,13 @@ def manifest_path(release: StrPath) -> Path:
 class Manifest:
     """The public side of a release.
 
-    >>> made = Manifest(command="swap", options={"k": 10}, params={"k": 10}, summary={"bound": 0.1})
+    >>> noise = Noise(alpha=0.3)
+    >>> said = {"params": {"columns": [], "seeded": False}, "summary": {"records": 0, "attributes": {}}}
+    >>> made = Manifest("noise", {"alpha": 0.3}, **said, guarantee=noise.statement([]).to_dict())
     >>> Manifest.from_json(made.to_json()) == made
     True
     >>> made.method
-    RankSwap(k=10)
+    Noise(alpha=0.3)
     """
 
     command: str
@@ -101,19 +107,20 @@ class Manifest:
     def from_json(text: str | bytes, where: str = "manifest") -> Manifest:
         """Read the text of a file."""
         try:
-            content = json.loads(text)
+            content = parse_json(text)
             found = content["format"], content["format_version"]
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             raise FormatError(f"{where} is no manifest of a release; expected JSON with format {NAME!r}") from None
         if found != (NAME, VERSION):
-            raise FormatError(f"{where}: format {found[0]!r} version {found[1]!r}, not {NAME!r} version {VERSION}")
-        known = [each.name for each in fields(Manifest)]
+            told = brief(f"format {found[0]!r} version {found[1]!r}")
+            raise FormatError(f"{where}: {told}, not {NAME!r} version {VERSION}")
         if content.get("checksum") != _checksum(content):
             raise FormatError(f"{where} was damaged, or changed after it was written; make the release anew")
-        made = Manifest(**{name: value for name, value in content.items() if name in known})
-        faults = _faults(made)
+        faults = "; ".join(islice(_faults(content), 3))
         if faults:
-            raise FormatError(f"{where} is no manifest that nominym wrote: {', '.join(faults)}; make the release anew")
+            told = f"{where} is no manifest that nominym wrote: {brief(faults)}"
+            raise FormatError(told, remedy="make the release anew")
+        made = _made(content)
         return replace(made, summary=_with_sizes(made.summary))
 
     @property
@@ -122,14 +129,14 @@ class Manifest:
         if self.command not in METHODS:
             raise FormatError(f"the manifest is of {self.command!r}, which is none of {', '.join(METHODS)}")
         given = dict(self.options)
-        if isinstance(given.get("measure"), Mapping):
-            measure = given["measure"]
-            if measure.get("ic") == "counts":
-                raise ParameterError(
-                    f"measure {measure['name']!r} was used with counts of a corpus, which a manifest does not keep"
-                )
-            given["measure"] = Measure(**measure)
+        measure = given.get("measure")
+        if isinstance(measure, Mapping) and measure.get("ic") == "counts":
+            raise ParameterError(
+                f"measure {measure.get('name')!r} was used with counts of a corpus, which a manifest does not keep"
+            )
         try:
+            if isinstance(measure, Mapping):
+                given["measure"] = Measure(**measure)
             return METHODS[self.command](**given)
         except (NominymError, TypeError) as error:
             raise FormatError(f"the manifest of {self.output.get('name')} has options unknown here ({error})") from None
@@ -157,14 +164,16 @@ def read_manifest(release: StrPath) -> Manifest:
     """Read the manifest of a release, given the path of either.
 
     >>> from tempfile import TemporaryDirectory
+    >>> import nominym as nym
     >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "visits.csv")
-    ...     _ = manifest_path(path).write_text(Manifest("swap", {"k": 10}).to_json())
-    ...     read_manifest(path).options
-    {'k': 10}
+    ...     path, roles = Path(folder, "visits.csv"), {"age": "quasi-identifier"}
+    ...     _ = nym.publish({"age": [18, 19, 44, 46]}, path, roles, RankSwap(k=2), {"age": Order()})
+    ...     read_manifest(path).method
+    RankSwap(k=2)
     """
-    path = Path(release) if os.fspath(release).endswith(SUFFIX) else manifest_path(release)
-    return Manifest.from_json(path.read_bytes(), str(path))
+    path = manifest_path(os.fspath(release).removesuffix(SUFFIX))
+    recover(os.fspath(path).removesuffix(SUFFIX))
+    return Manifest.from_json(read_bytes(path), str(path))
 
 
 def _with_sizes(summary: dict[str, Any]) -> dict[str, Any]:
@@ -175,55 +184,94 @@ def _with_sizes(summary: dict[str, Any]) -> dict[str, Any]:
     return {**summary, "groups": {**groups, "sizes": {int(size): count for size, count in groups["sizes"].items()}}}
 
 
-# What stands beside groups in a summary, and what is said of each masked column.
-_OF_GROUPS = {"count": int, "smallest": int, "largest": int}
-_OF_COLUMNS = {
-    "categories": int,
-    "missing": int,
-    "expected_rmse": float,
-    "expected_unchanged": float,
-    "expected_missing_moved": float,
+_GROUPS: dict[str, Any] = {"count": COUNT, "smallest": COUNT, "largest": COUNT, "persons?": COUNT}
+_ONE_VALUE = {str: {"groups": COUNT, "records": COUNT}}
+_OF_COLUMN = {"categories": COUNT, "missing": COUNT, "root": (None, str)}
+_EXPECTED = {"expected_rmse": AMOUNT, "expected_unchanged": SHARE, "expected_missing_moved": AMOUNT}
+_SIZES = {
+    **_GROUPS,
+    "sizes": {re.compile("[1-9][0-9]{0,14}"): COUNT},
+    "largest_share?": SHARE,
+    "sensitive?": {str: SHARE},
+    "constant": _ONE_VALUE,
+    "read_off": _ONE_VALUE,
 }
+_RECORDS = Numbers(1, 2**53, whole=True)
+_PUBLISHED = {"records": COUNT, "attributes": {str: _OF_COLUMN}}
+_STRICT = {
+    "records": _RECORDS, "bound": (None, SHARE), "groups": _SIZES, "attributes": {str: {**_OF_COLUMN, **_EXPECTED}},
+}  # fmt: skip
+_SETS = {
+    "records": _RECORDS,
+    "items": COUNT,
+    "matches": COUNT,
+    "bound": (None, SHARE),
+    "expected_error": AMOUNT,
+    "threshold": {"mean": AMOUNT, "largest": COUNT},
+    "groups?": _GROUPS,
+    "labels?": {"number": COUNT, "largest_share": SHARE},
+}
+_FILE = {"name?": str, "bytes?": COUNT, "sha256?": str, "rows?": COUNT, "columns?": COUNT, "items?": COUNT}
+_SHAPE = {
+    "command": METHODS.keys(),
+    "options": dict,
+    "params": {"columns?": [str], "roots?": {str: (None, str)}, "seeded": bool},
+    "summary": dict,
+    "guarantee": dict,
+    "roles": {f"{role}?": [str] for role in ("identifier", "quasi-identifier", "keep", "person")},
+    "meanings": {str: {
+        "meaning": {each.__name__ for each in (Taxonomy, DistanceMatrix, Order, Equality)},
+        "name?": str, "values?": [(str, bool, Numbers())], "concepts?": COUNT, "links?": COUNT, "root?": str,
+        "sha256?": str,
+    }},
+    "output": _FILE,
+    "order": {"shuffled", "kept"},
+    "seeded": bool,
+    "notes": [str],
+    "made": str,
+    "version": str,
+}  # fmt: skip
 
 
-def _faults(made: Manifest) -> list[str]:
-    """Name what is missing, or of another kind than it has to be, so that nobody who reads on stumbles over it."""
-    kinds: dict[str, type] = {each.name: type(getattr(Manifest(""), each.name)) for each in fields(Manifest)}
-    found = [f"{name} is missing or of another kind" for name, kind in kinds.items()
-             if not isinstance(getattr(made, name), kind)]  # fmt: skip
+def _faults(content: Mapping[str, Any]) -> Iterator[str]:
+    """Go through what is missing, or is not what it has to be, so that nobody who reads on stumbles over it."""
+    found = list(misfits(content, _SHAPE))
     if found:
-        return found
-    if not all(isinstance(note, str) for note in made.notes):
-        found.append("notes are texts")
-    named = [*made.roles.values(), *([made.params["columns"]] if "columns" in made.params else [])]
-    if not all(isinstance(names, list) for names in named):
-        found.append("columns by role are lists")
-    summary, groups = made.summary, made.summary.get("groups")
-    if groups is None:
-        return found
-    if made.command == RankSwap.command:
-        found += _lacking("summary groups", groups, {**_OF_GROUPS, "sizes": dict, "constant": dict, "read_off": dict})
-        found += _lacking("params", made.params, {"k": int, "columns": list, "seeded": bool})
-        attributes = summary.get("attributes")
-        if not isinstance(attributes, dict) or set(attributes) != set(made.params.get("columns") or ()):
-            found.append("summary attributes are not those of the masked columns")
-        else:
-            for name, figures in attributes.items():
-                found += _lacking(f"summary attributes {name}", figures, _OF_COLUMNS)
-        sizes = groups.get("sizes") if isinstance(groups, dict) else None
-        if isinstance(sizes, dict) and not all(str(size).isdecimal() for size in sizes):
-            found.append("summary groups sizes are numbers")
-    else:
-        found += _lacking("summary groups", groups, _OF_GROUPS)
-        found += _lacking("summary", summary, {"records": int, "expected_error": float, "threshold": dict})
-        found += _lacking("summary threshold", summary.get("threshold"), {"mean": float, "largest": int})
-    return found
+        yield from found
+        return
+    made = _made(content)
+    for said in made.meanings.values():
+        yield from _refused(Order, said.get("values"))
+    yield from _refused(Guarantee.from_dict, made.guarantee)
+    method: Method | None = None
+    try:
+        method = made.method
+    except FormatError as error:
+        yield str(error)
+    except ParameterError:
+        pass  # counts of a corpus: who asks for the method is told
+    if made.command == Recode.command:
+        yield from misfits(made.summary, _SETS, "summary")
+        return
+    strict = (isinstance(method, RankSwap) and method.strict) or "groups" in made.summary
+    found = list(misfits(made.params, {"columns": list, **({"k": _RECORDS} if strict else {})}, "params"))
+    found += misfits(made.summary, _STRICT if strict else _PUBLISHED, "summary")
+    yield from found
+    masked = set(made.params.get("columns", ()))
+    if not found and not masked == set(made.roles.get("quasi-identifier", masked)) == set(made.summary["attributes"]):
+        yield "roles, params and summary are not of the same masked columns"
 
 
-def _lacking(where: str, said: Any, kinds: Mapping[str, type]) -> list[str]:
-    given = said if isinstance(said, dict) else {}
-    allowed = {name: (int, float) if kind is float else kind for name, kind in kinds.items()}
-    return [f"{where} {name} is missing" for name, kind in allowed.items() if not isinstance(given.get(name), kind)]
+def _refused(make: Callable[[Any], object], given: Any) -> Iterator[str]:
+    try:
+        make(given)
+    except ValueError as error:
+        yield str(error)
+
+
+def _made(content: Mapping[str, Any]) -> Manifest:
+    known = [each.name for each in fields(Manifest)]
+    return Manifest(**{name: value for name, value in content.items() if name in known})
 
 
 def _checksum(content: dict[str, Any]) -> str:
@@ -283,6 +331,18 @@ class OwnersRecord(OwnersOnly):
     """The group of each record of the input, where the method forms groups."""
 
 
+_RECORD = {
+    "release": str,
+    "input": {**_FILE, "labels?": str, "persons?": str},
+    "seed": (None, Numbers(0, 2**64 - 1, whole=True)),
+    "summary": {
+        "attributes?": {str: {"missing?": COUNT, "candidates?": {str: Numbers()}}},
+        "groups?": {f"{name.removesuffix('?')}?": shape for name, shape in _SIZES.items()},
+        "notes?": [str],
+    },
+}
+
+
 def write_record(record: OwnersRecord, draft: Path, release: str) -> None:
     """Write an owner's record of the release with a certain SHA-256."""
     columns = {"row": record.rows, **({} if record.groups is None else {"group": record.groups})}
@@ -321,35 +381,44 @@ def read_record(path: StrPath, release: StrPath, records: int, *, sha256: str | 
 
     Records of version 1 are read too: they have no groups.
     """
+    named = os.fspath(path)
+    as_input(path)
     try:
         with closing(ParquetTable(path)) as table:
-            about = json.loads((table.schema.metadata or {})[RECORD_NAME.encode()])
+            about = parse_json((table.schema.metadata or {})[RECORD_NAME.encode()])
             version = about["version"]
             names = ["row", *(["group"] if "group" in table.names else [])]
             read = table.read(names, None)
+            kinds = {(str(read[name].type), read[name].null_count) for name in names}
+            if version not in Numbers(1, whole=True) or kinds != {("uint32", 0)}:
+                raise ValueError
             columns = {name: read[name].to_numpy().astype(np.uint32) for name in names}
         newer = version > RECORD_VERSION
         digests = about["columns"] if version > 1 and not newer else None
         damaged = about["checksum"] != _checksum(about) or digests not in (None, _digests(columns))
-        found = OwnersRecord(
-            columns["row"], about["input"], about["seed"], _with_sizes(about["summary"]), columns.get("group")
-        )
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        raise FormatError(
-            f"{os.fspath(path)} is no owner's record; expected the file that was asked for with the release"
-        ) from None
+    except MemoryError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError):
+        expected = "expected the file that was asked for with the release"
+        raise FormatError(f"{named} is no owner's record; {expected}") from None
     if newer:
         raise FormatError(
-            f"{os.fspath(path)}: an owner's record of version {version}, newer than {RECORD_VERSION}, the latest known "
+            f"{named}: an owner's record of version {version}, newer than {RECORD_VERSION}, the latest known "
             "here; use a newer nominym"
         )
     if damaged:
-        raise FormatError(f"{os.fspath(path)} was damaged, or changed after it was written")
+        raise FormatError(f"{named} was damaged, or changed after it was written")
+    faults = "; ".join(islice(misfits(about, _RECORD), 3))
+    if faults:
+        raise FormatError(f"{named} is no owner's record that nominym wrote: {brief(faults)}")
+    found = OwnersRecord(
+        columns["row"], about["input"], about["seed"], _with_sizes(about["summary"]), columns.get("group")
+    )
     if about.get("release") != (sha256 or fingerprint(release)["sha256"]):
-        raise DataError(f"{os.fspath(path)} is the record of another release than {os.fspath(release)}")
+        raise DataError(f"{named} is the record of another release than {os.fspath(release)}")
     rows = found.rows
     if len(rows) != records or not np.array_equal(np.sort(rows), np.arange(records)):
         raise DataError(
-            f"{os.fspath(path)} has {len(rows):,} rows, but the input has {records:,} records; it is of another input"
+            f"{named} has {len(rows):,} rows, but the input has {records:,} records; it is of another input"
         )
     return found

@@ -1,9 +1,7 @@
 """The pipeline: from records to a release with its manifest and, for the owner, a record.
 
 Roles are checked, identifiers dropped, rows shuffled, the rest is masked, and all files are drafts until each of them
-is complete. They get their names in this order: the owner's record, the manifest, the data. So a release is never there
-without its manifest; if the process ends in between, the manifest is about a file that is not there, or not as it is
-(``Manifest.check``).
+is complete. Then they are published together (``atomic``).
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,15 +19,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nominym import _core, groups
+from nominym import _core, groups, journal
+from nominym.atomic import Draft, check_new, same_file
 from nominym.control import Progress, check_progress, check_seed
 from nominym.error import MASKED, NO_VALUE, Advice, DataError, ParameterError, UnknownColumnError, warn
-from nominym.files import SAVE_AS_UTF8, Draft, StrPath, as_path, check_new, read_text
+from nominym.files import SAVE_AS_UTF8, StrPath, as_path, read_text
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
 from nominym.meaning import Equality, Meaning, Order, is_sequence, read_taxonomy
 from nominym.method import Method, Result
-from nominym.release import files
+from nominym.release import files, sizing
 from nominym.release.manifest import (
     Manifest,
     OwnersRecord,
@@ -163,7 +163,7 @@ def publish(
     keep_order
         Leave the rows in the order of the input, which may tell who is who.
     overwrite
-        Replace files that are already there, even the input.
+        Replace files that are already there; never one that is read, such as the input or a taxonomy.
     seed
         For studies: the same seed gives the same release, which guarantees nothing.
     delimiter, encoding
@@ -183,6 +183,7 @@ def publish(
             f"a RankSwap, Noise, DataSwap or Recode is needed, not {type(method).__name__}", parameter="method"
         )
     if isinstance(source, str | os.PathLike):
+        journal.recover(source)
         as_path(source).stat()
     out = as_path(target)
     paths = Paths(out, manifest_path(out), None if key is None else as_path(key))
@@ -217,6 +218,7 @@ def publish(
         # Identifiers are read where several records may be one person's, which nothing else tells.
         strict = isinstance(method, RankSwap) and method.strict and counted is None
         dropped = [name for name in table.names if strict and given[name] == IDENTIFIER]
+        sizing.expect_release(table.rows, len(used), len(dropped))
         records = files.read_columns(table, [*used, *dropped], dict.fromkeys(marked, markers), progress)
         identifiers, records = records.select(dropped), records.select(used)
         if records.num_rows < 2:
@@ -231,6 +233,7 @@ def publish(
             groups.check_persons(Table(records).column(counted))
         _warn_of_persons(identifiers)
         del identifiers
+        sizing.require_release(records)
         shape = {"rows": records.num_rows, "columns": len(table.names)}
         described = {**(table.fingerprint() if key is not None else {}), **shape}
         types = table.types
@@ -455,18 +458,15 @@ def _check_meanings(given: Meanings, masked: Sequence[str], optional: bool) -> N
 
 
 def check_targets(paths: Paths, inputs: Sequence[StrPath], overwrite: bool) -> None:
-    """Refuse, before any work, targets that are inputs, that are there already, or where nothing can be written."""
+    """Refuse, before any work, targets that are one file or an input, are there already, or cannot be written."""
+    journal.recover(paths.release)
     targets = [path for path in paths if path is not None]
-    if len({target.absolute() for target in targets}) < len(targets):
-        raise ParameterError("the owner's record needs a file of its own", parameter="key", value=str(paths.key))
+    for one, other in combinations(targets, 2):
+        if same_file(one, other):
+            remedy = "the owner's record needs a file of its own" if other == paths.key else "choose another name"
+            raise ParameterError(f"{one} and {other} are the same file; {remedy}")
     for target in targets:
-        is_release = target == paths.release
-        there = [Path(given) for given in inputs if target.exists() and Path(given).exists()]
-        if any(map(target.samefile, there)) and not (overwrite and is_release):
-            lost = Advice("or give {} to lose the original", overwrite=True)
-            what, remedy = ("the input", lost) if is_release else ("an input", None)
-            raise ParameterError(f"{target} is {what}; choose another name", remedy=remedy)
-        check_new(target, overwrite)
+        check_new(target, overwrite, inputs)
         Draft(target).discard()
 
 
@@ -479,7 +479,6 @@ def _write_files(
         # Only the owner may read the owner's record.
         for target, mode in ((paths.key, 0o600), (paths.manifest, 0o666), (paths.release, 0o666)):
             if target is not None:
-                check_new(target, overwrite)
                 drafts.append(Draft(target, mode))
                 stack.callback(drafts[-1].discard)
         *owners, beside, data = drafts
@@ -489,10 +488,7 @@ def _write_files(
         beside.path.write_text(said.to_json(), encoding="utf-8")
         for key in owners:
             write_record(record, key.path, found["sha256"])
-        for each in drafts:
-            each.finish()
-        for each in drafts:
-            each.publish()
+        journal.publish(drafts, overwrite)
     return replace(made, manifest=said)
 
 

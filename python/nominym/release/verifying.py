@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nominym._core import __version__
+from nominym.content import plain
 from nominym.control import Progress, reporter
-from nominym.error import DataError, NominymError, PrivacyWarning
-from nominym.files import plain
+from nominym.error import DataError, NominymError, PrivacyWarning, SizeError
 from nominym.groups import Partition, check_kept
 from nominym.guarantee import Guarantee
 from nominym.itemsets import Itemsets, Recode
@@ -562,6 +562,8 @@ def _check_sets(pair: SetsPair, basis: _Basis, method: Recode, found: _Findings,
 def _equal(first: Itemsets, second: Itemsets) -> bool:
     try:
         first, second = over_both(first, second)
+    except SizeError:
+        raise
     except NominymError:
         return False
     return first == second

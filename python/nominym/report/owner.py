@@ -51,7 +51,7 @@ def page(table: MaskedTable, title: str | None, k: int | None, swept: pd.DataFra
         _utility(comparison, correlations, progress),
         _changed(comparison, k),
         *other_choices(swept),
-        not_covered(stated, notes_of(table, realised), *one_value(realised, number)),
+        not_covered(stated, notes_of(table, realised), *one_value(table.summary, number)),
         definitions(
             "Re-identified", "Worst-off", "Effective k", "Semantic distance", "Distance moved (RMSE)",
             "Distance correlation", "Total variation", "Mean and variance", "Cramér's V",
@@ -64,7 +64,7 @@ def page(table: MaskedTable, title: str | None, k: int | None, swept: pd.DataFra
         title=title or f"Release of {len(comparison):,} records",
         subtitle=subtitle(table),
         verdict=_verdict(verified(said, table.verify(progress)), found, comparison.kept),
-        tiles=_tiles(realised, comparison, found, correlations),
+        tiles=_tiles(table, comparison, found, correlations),
         remark=other_tools(table),
         sections=sections,
         sources=sources(table.method, *more),
@@ -111,7 +111,7 @@ def _also_known(row: Mapping[str, Any], kept: Sequence[Any]) -> str:
 
 
 def _tiles(
-    realised: Mapping[str, Any], comparison: Comparison, found: risk.Linkage, correlations: pd.DataFrame | None
+    table: MaskedTable, comparison: Comparison, found: risk.Linkage, correlations: pd.DataFrame | None
 ) -> list[Tile]:
     unit, alone = measured.unit(found), found.share_masked
     by_masked = math.nan if alone is None else alone
@@ -123,9 +123,8 @@ def _tiles(
         made.append(Tile(percent(found.bound), "Bound to compare with", "not exceeded" if found.holds else exceeded))
         worse = float(found.attacks["above_half"].max())
         made.append(Tile(percent(worse), "Worst-off", "found, or believed found, with more than 1/2"))
-    swaps = measured.candidates(realised)
-    if "groups" in realised:
-        groups = realised["groups"]
+    swaps, groups = measured.candidates(table.realised), table.summary.get("groups")
+    if groups is not None:
         made.append(Tile(number(groups["smallest"]), "Effective k", f"smallest of {groups['count']:,} groups"))
     elif swaps is not None:
         median = int(swaps["median"].min())
@@ -179,8 +178,8 @@ def _risk(table: MaskedTable, comparison: Comparison, found: risk.Linkage, k: in
     unit, best = measured.unit(found), measured.best_attacks(found)
     blocks: list[Grid | Picture] = [Picture(draw.attacks(best, unit), _attacks(found, comparison))]
     swaps = measured.candidates(table.realised)
-    if "groups" in table.realised:
-        sizes = measured.group_sizes(table.realised, table.params["k"])
+    if "groups" in table.summary:
+        sizes = measured.group_sizes(table.summary, table.params["k"])
         blocks.append(Picture(draw.group_sizes(sizes), Grid.of_frame("Records by size of their group", sizes)))
     elif swaps is not None:
         blocks.append(Picture(draw.candidates(swaps, k), Grid.of_frame("Effective k", swaps)))

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from nominym import _core, chart
+from nominym.atomic import check_new, write_atomic
 from nominym.control import Progress, check_progress
 from nominym.error import Advice, DataError, ParameterError
-from nominym.files import StrPath, check_new, write_atomic
+from nominym.files import StrPath
 from nominym.itemsets import Itemsets, Release
 from nominym.method import Result
 from nominym.report import itemsets, owner, publication

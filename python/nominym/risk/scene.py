@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from nominym import _core
 from nominym.control import Progress, reporter
@@ -184,8 +184,9 @@ def _numbered(columns: Sequence[tuple[NDArray[Any], int]]) -> NDArray[np.int64]:
     """Number the combinations of codes that occur; each column with its number of categories."""
     found = np.zeros(len(columns[0][0]), dtype=np.int64)
     for codes, number in columns:
-        # Numbered anew with every column, so that products stay small.
-        found = pd.factorize(found * number + codes)[0]
+        # Numbered anew with every column, so that products stay small. Not by pandas: without memory, its hash
+        # table of numbers ends the process.
+        found = pa.array(found * number + codes).dictionary_encode().indices.to_numpy().astype(np.int64)
     return found
 
 

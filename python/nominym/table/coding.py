@@ -25,7 +25,7 @@ from nominym.meaning import Kind, is_missing, is_polars, is_sequence, to_list
 MISSING = np.uint32(2**32 - 1)
 """The code of a missing value."""
 
-ARROW_REFUSES = (pa.ArrowException, OverflowError, NotImplementedError, TypeError, ValueError)
+ARROW_REFUSES = (pa.ArrowCapacityError, LookupError, OverflowError, NotImplementedError, TypeError, ValueError)
 """What Arrow raises about values that it has no type for: mixtures, huge numbers, texts that are no Unicode."""
 
 Missing = Literal["keep", "error"]
@@ -252,6 +252,10 @@ _SLICE = 1 << 20
 _Encoded = tuple["NDArray[np.uint32]", "list[Any] | pa.Array", Kind]
 
 
+# Before version 3, the hash table that pandas has for texts alone takes half characters for one another.
+_TEXTS_TOLD_APART = int(pd.__version__.partition(".")[0]) >= 3
+
+
 def _encode(values: Any) -> _Encoded:
     """Return codes, the distinct values that they point into, and what these are."""
     if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
@@ -263,8 +267,9 @@ def _encode(values: Any) -> _Encoded:
     if str(getattr(values, "dtype", "")) == "object":
         values = np.asarray(values)
         if _is_text(values) and _repeats(values):
-            codes, texts = pd.factorize(values)
-            return codes.astype(np.uint32), list(texts), "text"  # −1, missing, becomes the highest number
+            found, texts = pd.factorize(values if _TEXTS_TOLD_APART else np.append(values, [None]))
+            codes = found[: len(values)].astype(np.uint32)  # −1, missing, becomes the highest number
+            return codes, list(texts), "text"
     try:
         array = _to_arrow(values)
         encoded = None if array is None else _encode_arrow(array)

@@ -353,6 +353,9 @@ def _tidied_arrow(array: Any) -> Any:
     if own_buffers == 2 and not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind)):
         raise NotImplementedError("its dictionary is inside a type that cannot be taken apart")
     whole = array.take(pa.array(np.arange(len(array))))  # without values before, after and between the lists
+    if pa.types.is_map(kind):
+        parts = _tidied_arrow(whole.keys), _tidied_arrow(whole.items)
+        return pa.MapArray.from_arrays(whole.offsets, *parts, type=kind, mask=whole.is_null())
     buffers, children = whole.buffers()[:own_buffers], [_tidied_arrow(whole.values)]
     return pa.Array.from_buffers(kind, len(whole), buffers, whole.null_count, children=children)
 

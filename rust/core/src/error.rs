@@ -18,9 +18,19 @@ pub enum Error {
     /// A concept is never used, nor anything below it, so its information content is infinite.
     #[error("concept {0} is never used")]
     Unused(u32),
-    /// There is no memory for what was asked.
-    #[error("no memory for {0} numbers")]
-    Memory(usize),
+    /// There is not enough memory for what was asked.
+    #[error("{what} needs {}, {}", size(*.needed), .free.map_or("which cannot be had".into(), |f| format!("{} are free", size(f))))]
+    Memory {
+        /// Bytes that are needed.
+        needed: u64,
+        /// Bytes that are free, if the system says so.
+        free: Option<u64>,
+        /// What needs them.
+        what: String,
+    },
+    /// More of something than can be numbered.
+    #[error("{0}")]
+    Size(String),
     /// An argument outside its range.
     #[error("{0}")]
     Parameter(String),
@@ -31,3 +41,9 @@ pub enum Error {
 
 /// Result of a core function.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// A number of bytes, to be read.
+fn size(bytes: u64) -> String {
+    let mib = bytes as f64 / f64::from(1 << 20);
+    if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
+}

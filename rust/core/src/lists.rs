@@ -1,6 +1,7 @@
 //! Many short lists of numbers, without an allocation for each.
 
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Lists of numbers in two flat arrays.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +38,7 @@ impl Lists {
         if groups > n {
             return Err(Error::Parameter(format!("group {}, but there are {n} records", groups - 1)));
         }
+        memory::require(Self::needs(groups, n), "the records of each group")?;
         Ok(match order {
             None => Self::group(groups, group_of.iter().copied().zip(0..)),
             Some(order) => {
@@ -44,6 +46,11 @@ impl Lists {
                 Self::group(groups, order.iter().map(|&record| (group_of[record as usize], record)))
             }
         })
+    }
+
+    /// Bytes that [`Lists::group`] takes for so many lists and items.
+    pub(crate) fn needs(lists: usize, items: usize) -> usize {
+        8 * (lists + 1) + 4 * items
     }
 
     /// Starts an empty collection to which lists are [`Lists::push`]ed one after another.
@@ -57,6 +64,13 @@ impl Lists {
     pub fn push(&mut self, list: impl IntoIterator<Item = u32>) {
         self.items.extend(list);
         self.starts.push(self.items.len() as u32);
+    }
+
+    /// Appends one list where there was no room set aside for its items.
+    pub(crate) fn try_push(&mut self, list: &[u32], what: &str) -> Result<()> {
+        memory::room(&mut self.items, list.len(), what)?;
+        self.push(list.iter().copied());
+        Ok(())
     }
 
     /// The list `i`.

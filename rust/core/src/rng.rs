@@ -15,6 +15,7 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Records that share one generator. Part of the output law for a given seed: changing it changes seeded results.
 const BLOCK: usize = 1 << 16;
@@ -224,8 +225,7 @@ fn draws<D>(n: usize, law: &D, streams: &Streams, stream: Stream, control: &Cont
 where
     D: Distribution<f64> + Sync,
 {
-    // A trial, because `vec!` would end the process; and `vec!`, because it leaves the memory to the threads.
-    Vec::<f64>::new().try_reserve_exact(n).map_err(|_| Error::Memory(n))?;
+    memory::require(n.saturating_mul(8), "drawing numbers")?;
     let mut out = vec![0.0; n];
     streams.fill(stream, law, &mut out, control)?;
     Ok(out)

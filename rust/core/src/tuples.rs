@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 
 /// A column that is swapped together with others.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +63,7 @@ impl Tuples {
     /// The same for columns whose distances play no part.
     pub fn of(columns: &[Codes<'_>], control: &Control) -> Result<Self> {
         let n = check(columns)?;
+        memory::require(Self::needs(n), "the distinct tuples of a table")?;
         // Records are sorted as numbers: the tuple above, the record below.
         let bits = u64::BITS - (n as u64).leading_zeros();
         let room = u64::MAX >> bits;
@@ -86,6 +88,7 @@ impl Tuples {
         let mask = (1 << bits) - 1;
         let distinct = keys.chunk_by(|a, b| a >> bits == b >> bits);
         let count = distinct.clone().count();
+        memory::require(size_of::<u32>() * (n + count * (columns.len() + 1)), "the distinct tuples of a table")?;
         let mut codes = Vec::with_capacity(count * columns.len());
         let mut records = Lists::builder(count, n);
         for equal in distinct {
@@ -94,6 +97,12 @@ impl Tuples {
             records.push(equal.iter().map(|key| (key & mask) as u32));
         }
         Ok(Self { codes, attributes: columns.len(), records })
+    }
+
+    /// Bytes that `n` records take until their tuples are counted: a number each, and once more where columns make too many
+    /// tuples for one number.
+    pub(crate) fn needs(n: usize) -> usize {
+        2 * size_of::<u64>() * n
     }
 
     /// Number of distinct tuples.

@@ -6,9 +6,10 @@ use nominym_core::risk::recoding::Anchor;
 use nominym_core::risk::{bundles, informed, matching, recoding};
 use nominym_core::rng::Streams;
 use nominym_core::tuples::Codes;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
+use crate::array::array;
 use crate::control::run;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
@@ -53,7 +54,7 @@ pub fn attack_informed<'py>(
     let (masked, kept, group_of) = (codes(&masked)?, codes(&kept)?, group_of.as_slice()?);
     let sampled = slice(sampled.as_ref())?;
     let found = run(py, progress, |control| informed::attack(&masked, &kept, group_of, sampled, control))?;
-    Ok((found.best.into_pyarray(py), found.own.into_pyarray(py), found.hit.into_pyarray(py)))
+    Ok((array(py, found.best)?, array(py, found.own)?, array(py, found.hit)?))
 }
 
 /// People and the rows that the best matching of all of them gives each.
@@ -92,7 +93,7 @@ pub fn attack_matching<'py>(
         }
         matching::attack(&columns, &pools, size, targets, &Streams::new(seed)?, control)
     })?;
-    Ok((found.people.into_pyarray(py), found.rows.into_pyarray(py)))
+    Ok((array(py, found.people)?, array(py, found.rows)?))
 }
 
 /// The category before that each category after of renamed columns is taken to be; 2^32 - 1 for none.
@@ -113,7 +114,7 @@ pub fn attack_recoding<'py>(
     let anchors = anchors.collect::<PyResult<Vec<_>>>()?;
     let found =
         run(py, progress, |control| recoding::attack(&before, &after, &anchors, &Streams::new(seed)?, control))?;
-    Ok(found.into_iter().map(|names| names.into_pyarray(py)).collect())
+    found.into_iter().map(|names| array(py, names)).collect()
 }
 
 /// How many units of a release are nearest to each target unit by all their rows, and whether the true one is among them.
@@ -134,5 +135,5 @@ pub fn attack_bundles<'py>(
     let unit_of = (unit_before.as_slice()?, unit_after.as_slice()?);
     let targets = slice(targets.as_ref())?;
     let found = run(py, progress, |control| bundles::attack(&before, &after, unit_of, units, targets, control))?;
-    Ok((found.ties.into_pyarray(py), found.hits.into_pyarray(py)))
+    Ok((array(py, found.ties)?, array(py, found.hits)?))
 }

@@ -1,7 +1,7 @@
 //! Runs core work away from the interpreter: other Python threads go on, Ctrl-C is seen, progress is told.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::hint::black_box;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use nominym_core::control::Control;
 use nominym_core::error::Result;
+use nominym_core::memory::require;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -62,19 +63,39 @@ pub fn run<T: Send>(
             }
         })
     })?;
+    let result = result(outcome)?;
+    tell(py)?;
+    Ok(result)
+}
+
+/// Does short work on the calling thread; a panic becomes `InternalError`.
+pub fn guard<T>(work: impl FnOnce() -> Result<T>) -> PyResult<T> {
+    result(catch_unwind(AssertUnwindSafe(work)))
+}
+
+/// The result of work, or the exception that tells why there is none.
+fn result<T>(outcome: std::thread::Result<Result<T>>) -> PyResult<T> {
     match outcome {
-        Ok(Ok(result)) => {
-            tell(py)?;
-            Ok(result)
+        Ok(done) => done.map_err(|e| exception(&e)),
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+            let place = std::mem::take(&mut *PLACE.lock().unwrap_or_else(PoisonError::into_inner));
+            Err(raise("InternalError", &format!("a defect in the core: {text} ({place})"), vec![]))
         }
-        Ok(Err(error)) => Err(exception(&error)),
-        Err(panic) => Err(raise("InternalError", &format!("a defect in the core: {}", text(&*panic)), vec![])),
     }
 }
 
-fn text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+/// Where the last panic happened.
+static PLACE: Mutex<String> = Mutex::new(String::new());
+
+/// Keeps panics from printing: the exception tells what happened and where. A backtrace would need memory, and waits for ever
+/// where there is none.
+pub fn set_panic_hook() {
+    set_hook(Box::new(|panic| {
+        let place = panic.location().map_or_else(|| "at an unknown place".into(), ToString::to_string);
+        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place;
+    }));
 }
 
 /// How many threads callers asked for; 0 leaves it to the machine.
@@ -109,10 +130,12 @@ fn pool() -> PyResult<Arc<ThreadPool>> {
         Some(made) if made.process != process => std::mem::forget(made),
         _ => {}
     }
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|e| raise("InternalError", &format!("cannot start threads: {e}"), vec![]))?;
+    require(0, "starting threads").map_err(|e| exception(&e))?;
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| {
+        raise("SizeError", &format!("threads cannot be started: {e}; use fewer, or free memory"), vec![])
+    })?;
+    // What a thread takes from the address space for itself is taken before anybody asks what is left.
+    pool.broadcast(|_| drop(black_box(Vec::<u8>::with_capacity(1))));
     let pool = Arc::new(pool);
     *held = Some(Crew { process, threads, pool: pool.clone() });
     Ok(pool)

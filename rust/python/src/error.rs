@@ -12,7 +12,7 @@ pub fn exception(error: &Error) -> PyErr {
         Error::Empty => ("TaxonomyError", vec![]),
         Error::NotATree(concept) => ("TaxonomyError", vec![*concept]),
         Error::Unused(concept) => ("ParameterError", vec![*concept]),
-        Error::Memory(_) => ("SizeError", vec![]),
+        Error::Memory { .. } | Error::Size(_) => ("SizeError", vec![]),
         Error::Parameter(_) | Error::Stopped => ("ParameterError", vec![]),
     };
     raise(class, &error.to_string(), concepts)

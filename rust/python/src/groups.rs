@@ -1,12 +1,15 @@
 //! Disjoint groups of near records, and what is done inside them.
 
+use nominym_core::error::Result;
 use nominym_core::groups::attributes::{Constraint, expected_cost, long_effort, partition, usual_effort};
 use nominym_core::lists::Lists;
+use nominym_core::memory::require;
 use nominym_core::rng::Streams;
 use nominym_core::swap::permute::permute;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
+use crate::array::array;
 use crate::control::run;
 use crate::swap::attributes;
 
@@ -36,9 +39,11 @@ pub fn group_records<'py>(
         values.into_iter().zip(shares).map(|(values, share)| Constraint { values, share }).collect();
     let records = attributes.first().map_or(0, |a| a.codes.len());
     let effort = if anneal { long_effort(records) } else { usual_effort(records) };
-    let groups =
-        run(py, progress, |control| partition(&attributes, &constraints, k, effort, &Streams::new(seed)?, control))?;
-    Ok((numbered(&groups).into_pyarray(py), groups.into_items().into_pyarray(py)))
+    let (group_of, records) = run(py, progress, |control| {
+        let groups = partition(&attributes, &constraints, k, effort, &Streams::new(seed)?, control)?;
+        Ok((numbered(&groups)?, groups.into_items()))
+    })?;
+    Ok((array(py, group_of)?, array(py, records)?))
 }
 
 /// Permutes codes inside groups: each column on its own, or whole tuples. With `order`, a seed meets the records of a group
@@ -59,7 +64,7 @@ pub fn permute_groups<'py>(
     let permuted = run(py, progress, |control| {
         permute(&Lists::by_group(group_of, order)?, &columns, joint, &Streams::new(seed)?, control)
     })?;
-    Ok(permuted.into_iter().map(|codes| codes.into_pyarray(py)).collect())
+    permuted.into_iter().map(|codes| array(py, codes)).collect()
 }
 
 /// Expected squared distance between the values of a record before and after a permutation inside its group: the mean over
@@ -81,12 +86,13 @@ pub fn expected_squares<'py>(
 }
 
 /// The group of each record.
-pub fn numbered(groups: &Lists) -> Vec<u32> {
+pub fn numbered(groups: &Lists) -> Result<Vec<u32>> {
+    require(size_of::<u32>() * groups.total(), "the groups of records")?;
     let mut group_of = vec![0; groups.total()];
     for (number, group) in (0..).zip(groups.iter()) {
         for &record in group {
             group_of[record as usize] = number;
         }
     }
-    group_of
+    Ok(group_of)
 }

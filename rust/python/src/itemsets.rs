@@ -4,13 +4,15 @@ use nominym_core::itemsets::compatible::{self, Published};
 use nominym_core::itemsets::vote::{self, Votes};
 use nominym_core::itemsets::{Itemsets, query, rows, text};
 use nominym_core::lists::Lists;
+use nominym_core::memory::require;
 use nominym_core::rng::Streams;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::control::run;
-use crate::error::{exception, raise};
+use crate::array::{array, array_of, copied, rows as rows_of};
+use crate::control::{guard, run};
+use crate::error::raise;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 type Numbers<'py> = PyReadonlyArray1<'py, u32>;
@@ -42,8 +44,9 @@ impl Sets {
     fn make(py: Python<'_>, n_items: u32, starts: PyReadonlyArray1<'_, u64>, items: Numbers<'_>) -> PyResult<Made> {
         let (starts, items) = (starts.as_slice()?, items.as_slice()?);
         run(py, None, |control| {
+            require(size_of_val(starts), "item sets")?;
             let starts: Vec<usize> = starts.iter().map(|&start| start as usize).collect();
-            let mut items = items.to_vec();
+            let mut items = copied(items)?;
             if let Some(repeat) = rows::sort(&starts, &mut items, control)? {
                 return Ok(Made::Repeat(repeat));
             }
@@ -61,7 +64,7 @@ impl Sets {
     ) -> PyResult<(Self, Column<'py, u32>)> {
         let data = data.as_bytes();
         let (core, ids) = run(py, progress, |control| text::parse(data, control))?;
-        Ok((Self { core }, ids.into_pyarray(py)))
+        Ok((Self { core }, array(py, ids)?))
     }
 
     fn __len__(&self) -> usize {
@@ -78,22 +81,27 @@ impl Sets {
         if i as usize >= self.core.n() {
             return Err(raise("ParameterError", &format!("no record {i}: there are {}", self.core.n()), vec![]));
         }
-        Ok(PyArray1::from_slice(py, self.core.row(i)))
+        array_of(py, self.core.row(i))
     }
 
     /// Where rows begin, and the end of the last.
-    fn starts<'py>(&self, py: Python<'py>) -> Column<'py, u64> {
-        self.core.starts().iter().map(|&start| start as u64).collect::<Vec<_>>().into_pyarray(py)
+    fn starts<'py>(&self, py: Python<'py>) -> PyResult<Column<'py, u64>> {
+        let starts = self.core.starts();
+        let starts = guard(|| {
+            require(size_of_val(starts), "item sets")?;
+            Ok(starts.iter().map(|&start| start as u64).collect())
+        })?;
+        array(py, starts)
     }
 
     /// The items of all rows.
-    fn items<'py>(&self, py: Python<'py>) -> Column<'py, u32> {
-        PyArray1::from_slice(py, self.core.items())
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Column<'py, u32>> {
+        array_of(py, self.core.items())
     }
 
     /// How many records hold each item.
-    fn frequencies<'py>(&self, py: Python<'py>) -> Column<'py, u32> {
-        self.core.frequencies().into_pyarray(py)
+    fn frequencies<'py>(&self, py: Python<'py>) -> PyResult<Column<'py, u32>> {
+        array(py, guard(|| self.core.frequencies())?)
     }
 
     fn equals(&self, other: &Self) -> bool {
@@ -125,16 +133,19 @@ impl Sets {
             threshold,
             labels: labels.as_deref(),
         });
-        let lines = text::write(&self.core, &names, margin.as_ref(), first..end).map_err(|e| exception(&e))?;
-        Ok(PyBytes::new(py, &lines))
+        let lines = guard(|| text::write(&self.core, &names, margin.as_ref(), first..end))?;
+        PyBytes::new_with(py, lines.len(), |bytes| {
+            bytes.copy_from_slice(&lines);
+            Ok(())
+        })
     }
 }
 
 /// Base, distance and threshold of each node, in the rows given to the nodes, and the expected error rate.
 type Voted<'py> = (Sets, Sets, Column<'py, u32>, f64);
 
-fn voted(py: Python<'_>, votes: Votes) -> Voted<'_> {
-    (Sets { core: votes.base }, Sets { core: votes.distance }, votes.threshold.into_pyarray(py), votes.error)
+fn voted(py: Python<'_>, votes: Votes) -> PyResult<Voted<'_>> {
+    Ok((Sets { core: votes.base }, Sets { core: votes.distance }, array(py, votes.threshold)?, votes.error))
 }
 
 /// Votes over a ring of `k` along an order.
@@ -149,7 +160,7 @@ pub fn vote_ring<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Voted<'py>> {
     let (order, rows) = (order.as_slice()?, rows.as_slice()?);
-    Ok(voted(py, run(py, progress, |control| vote::ring(&sets.core, order, k, Some(rows), control))?))
+    voted(py, run(py, progress, |control| vote::ring(&sets.core, order, k, Some(rows), control))?)
 }
 
 /// Votes over groups, given as the group number of each record.
@@ -165,7 +176,7 @@ pub fn vote_groups<'py>(
     let (group_of, rows) = (group_of.as_slice()?, rows.as_slice()?);
     let votes =
         run(py, progress, |control| vote::groups(&sets.core, &Lists::by_group(group_of, None)?, Some(rows), control))?;
-    Ok(voted(py, votes))
+    voted(py, votes)
 }
 
 /// Votes over disjoint assignments, one a row.
@@ -179,8 +190,8 @@ pub fn vote_assignments<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Voted<'py>> {
     let rows = rows.as_slice()?;
-    let assignments: Vec<Vec<u32>> = assignments.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
-    Ok(voted(py, run(py, progress, |control| vote::assignments(&sets.core, &assignments, Some(rows), control))?))
+    let assignments = rows_of(&assignments)?;
+    voted(py, run(py, progress, |control| vote::assignments(&sets.core, &assignments, Some(rows), control))?)
 }
 
 /// Mean share of items in which record i differs from the published row `rows[i]`.
@@ -215,7 +226,7 @@ pub fn count_queries<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Column<'py, u64>> {
     let counts = run(py, progress, |control| query::count(&sets.core, &queries.core, absent, control))?;
-    Ok(counts.into_pyarray(py))
+    array(py, counts)
 }
 
 /// For each record, the number of published rows that it could be.
@@ -231,11 +242,11 @@ pub fn count_compatible<'py>(
 ) -> PyResult<Column<'py, u32>> {
     let published = Published { base: &base.core, distance: &distance.core, threshold: threshold.as_slice()? };
     let counts = run(py, progress, |control| compatible::count(&published, &records.core, control))?;
-    Ok(counts.into_pyarray(py))
+    array(py, counts)
 }
 
 /// A random order of rows.
 #[pyfunction]
 pub fn shuffle_rows(py: Python<'_>, n: u32, seed: Option<u64>) -> PyResult<Column<'_, u32>> {
-    Ok(run(py, None, |_| Ok(rows::shuffled(n, &Streams::new(seed)?)))?.into_pyarray(py))
+    array(py, run(py, None, |_| rows::shuffled(n, &Streams::new(seed)?))?)
 }

@@ -3,12 +3,14 @@
 // Arrays arrive as handles that hold a borrow for the length of the call; taking them by reference is not possible.
 #![allow(clippy::needless_pass_by_value)]
 
+mod array;
 mod attacks;
 mod control;
 mod distortion;
 mod error;
 mod groups;
 mod itemsets;
+mod memory;
 mod noise;
 mod recode;
 mod risk;
@@ -34,6 +36,8 @@ mod _core {
         vote_ring,
     };
     #[pymodule_export]
+    use super::memory::free_memory;
+    #[pymodule_export]
     use super::noise::{draw_values, shift_values};
     #[pymodule_export]
     use super::recode::{
@@ -56,6 +60,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::control::set_panic_hook();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

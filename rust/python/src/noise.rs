@@ -5,9 +5,10 @@ use nominym_core::noise::shift::{Reference, shift};
 use nominym_core::noise::{Column, Domain};
 use nominym_core::rng::Streams;
 use nominym_core::taxonomy::Measure;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
+use crate::array::array;
 use crate::control::run;
 use crate::error::raise;
 use crate::taxonomy::Graph;
@@ -75,7 +76,7 @@ pub fn shift_values<'py>(
         let values = Column { domain, concepts, codes };
         run(py, progress, |control| shift(values, errors, reference, &Streams::new(seed)?, column, control))
     })?;
-    Ok((found.concepts.into_pyarray(py), found.truncated, found.undirected))
+    Ok((array(py, found.concepts)?, found.truncated, found.undirected))
 }
 
 /// Replaces values by the exponential mechanism: concepts afterwards.
@@ -99,5 +100,5 @@ pub fn draw_values<'py>(
         let values = Column { domain, concepts, codes };
         run(py, progress, |control| exponential(values, epsilon, &Streams::new(seed)?, column, control))
     })?;
-    Ok(found.into_pyarray(py))
+    array(py, found)
 }

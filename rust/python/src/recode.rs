@@ -7,13 +7,13 @@ use nominym_core::groups::{Effort, itemsets as groups};
 use nominym_core::itemsets::assign::{self, Graph};
 use nominym_core::itemsets::{cahd, diverse, order};
 use nominym_core::lists::Lists;
+use nominym_core::memory::require;
 use nominym_core::rng::Streams;
-use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::control::run;
-use crate::error::raise;
+use crate::array::{array, array_of, copied, rows};
+use crate::control::{guard, run};
 use crate::groups::numbered;
 use crate::itemsets::Sets;
 
@@ -35,7 +35,7 @@ pub fn order_gray<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Column<'py>> {
     let columns = columns.as_ref().map(|columns| columns.as_slice()).transpose()?;
-    Ok(run(py, progress, |control| order::gray_order(sets.core(), columns, control))?.into_pyarray(py))
+    array(py, run(py, progress, |control| order::gray_order(sets.core(), columns, control))?)
 }
 
 /// The Gray order with a short path in each segment.
@@ -52,7 +52,7 @@ pub fn order_gray_tsp<'py>(
     let found = run(py, progress, |control| {
         order::gray_tsp_order(sets.core(), (shortest, longest), &Streams::new(seed)?, control)
     })?;
-    Ok(found.into_pyarray(py))
+    array(py, found)
 }
 
 /// An order with a small expected error for rings of `k`.
@@ -66,7 +66,7 @@ pub fn order_best<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Column<'py>> {
     let found = run(py, progress, |control| order::best_order(sets.core(), k, &Streams::new(seed)?, control))?;
-    Ok(found.into_pyarray(py))
+    array(py, found)
 }
 
 /// Sum of the distances between consecutive records of an order.
@@ -88,7 +88,7 @@ pub fn assign_ring<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Drawn<'py>> {
     let order = order.as_slice()?;
-    draw(py, method, seed, progress, || Graph::ring(order.to_vec(), k))
+    draw(py, method, seed, progress, || Graph::ring(copied(order)?, k))
 }
 
 /// Matches each record with nodes of `l` different labels, near to it in an order: disjoint assignments, one a row.
@@ -123,8 +123,8 @@ pub fn assign_matches<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Drawn<'py>> {
     let order = order.as_slice()?;
-    let assignments: Vec<Vec<u32>> = assignments.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
-    draw(py, method, seed, progress, || Graph::union(&assignments, order.to_vec()))
+    let assignments = rows(&assignments)?;
+    draw(py, method, seed, progress, || Graph::union(&assignments, copied(order)?))
 }
 
 /// Draws an assignment from a graph; all assignments, where the method extracts them.
@@ -147,7 +147,7 @@ fn draw<'py>(
         let chosen = assign::choose(all.len(), &streams)?;
         Ok((all, Some(chosen)))
     })?;
-    let drawn = PyArray1::from_slice(py, &all[chosen.unwrap_or(0)]);
+    let drawn = array_of(py, &all[chosen.unwrap_or(0)])?;
     let everything = chosen.map(|chosen| Ok::<_, PyErr>((table(py, &all)?, chosen))).transpose()?;
     Ok((everything, drawn))
 }
@@ -155,8 +155,11 @@ fn draw<'py>(
 /// Assignments as the rows of an array.
 fn table<'py>(py: Python<'py>, assignments: &[Vec<u32>]) -> PyResult<Bound<'py, PyArray2<u32>>> {
     let shape = (assignments.len(), assignments.first().map_or(0, Vec::len));
-    let cells = Array2::from_shape_vec(shape, assignments.concat());
-    Ok(cells.map_err(|e| raise("InternalError", &e.to_string(), vec![]))?.into_pyarray(py))
+    let cells = guard(|| {
+        require(size_of::<u32>() * shape.0 * shape.1, "a table of assignments")?;
+        Ok(assignments.concat())
+    })?;
+    array(py, cells)?.reshape(shape)
 }
 
 /// Groups of `least` or more records that are alike, with different labels if there are labels; the group of each record.
@@ -188,11 +191,11 @@ pub fn group_alike<'py>(
             limit.map(Duration::try_from_secs_f64).transpose().map_err(|e| Error::Parameter(e.to_string()))?;
         let streams = Streams::new(seed)?;
         match labels {
-            Some(labels) => groups::diverse(core, labels, order, least, effort, &streams, control),
-            None => groups::partition(core, order, least, effort, &streams, control),
+            Some(labels) => numbered(&groups::diverse(core, labels, order, least, effort, &streams, control)?),
+            None => numbered(&groups::partition(core, order, least, effort, &streams, control)?),
         }
     })?;
-    Ok(numbered(&found).into_pyarray(py))
+    array(py, found)
 }
 
 /// Groups of consecutive records, as the baseline CAHD forms them; the group of each record.
@@ -209,10 +212,10 @@ pub fn group_along<'py>(
     let order = order.as_slice()?;
     let labels = labels.as_ref().map(|labels| labels.as_slice()).transpose()?;
     let found = run(py, progress, |control| match labels {
-        Some(labels) => cahd::cahd(sets.core(), order, labels, least, CANDIDATES, control),
-        None => cahd::blocks(order, least),
+        Some(labels) => numbered(&cahd::cahd(sets.core(), order, labels, least, CANDIDATES, control)?),
+        None => numbered(&cahd::blocks(order, least)?),
     })?;
-    Ok(numbered(&found).into_pyarray(py))
+    array(py, found)
 }
 
 /// Draws an assignment that stays inside groups, given as the group of each record.
@@ -228,5 +231,5 @@ pub fn assign_groups<'py>(
     let drawn = run(py, progress, |control| {
         assign::within(&Lists::by_group(group_of, None)?, group_of.len(), &Streams::new(seed)?, control)
     })?;
-    Ok(drawn.into_pyarray(py))
+    array(py, drawn)
 }

@@ -5,9 +5,10 @@ use nominym_core::risk::linkage::{Distances, Known, Linked, Sides, link};
 use nominym_core::risk::{classes, sample};
 use nominym_core::rng::Streams;
 use nominym_core::tuples::Codes;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
+use crate::array::array;
 use crate::control::run;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
@@ -58,7 +59,7 @@ pub fn link_records<'py>(
         }
         link(&known, owners, cells, control)
     })?;
-    Ok((distance.into_pyarray(py), ties.into_pyarray(py), hits.into_pyarray(py)))
+    Ok((array(py, distance)?, array(py, ties)?, array(py, hits)?))
 }
 
 /// Sizes of the classes of records with equal tuples, and how many classes have each; codes and number of categories.
@@ -73,11 +74,11 @@ pub fn class_sizes<'py>(
     let columns = columns.collect::<PyResult<Vec<Codes<'_>>>>()?;
     let (sizes, counts): (Vec<_>, Vec<_>) =
         run(py, progress, |control| classes::sizes(&columns, control))?.into_iter().unzip();
-    Ok((sizes.into_pyarray(py), counts.into_pyarray(py)))
+    Ok((array(py, sizes)?, array(py, counts)?))
 }
 
 /// Some of `n` records, drawn without replacement, in ascending order.
 #[pyfunction]
 pub fn draw_sample(py: Python<'_>, n: u32, size: u32, seed: Option<u64>) -> PyResult<Column<'_, u32>> {
-    Ok(run(py, None, |_| sample::draw(n, size, &Streams::new(seed)?))?.into_pyarray(py))
+    array(py, run(py, None, |_| sample::draw(n, size, &Streams::new(seed)?))?)
 }

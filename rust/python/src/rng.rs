@@ -1,22 +1,23 @@
 //! Random numbers for noise and for synthetic data.
 
 use nominym_core::rng::{Stream, Streams, normal, uniform};
-use numpy::{IntoPyArray, PyArray1};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 
+use crate::array::array;
 use crate::control::run;
 
 type Drawn<'py> = PyResult<Bound<'py, PyArray1<f64>>>;
 
 fn draw_from(py: Python<'_>, n: usize, seed: Option<u64>, stream: Stream) -> Drawn<'_> {
-    Ok(run(py, None, |control| uniform(n, &Streams::new(seed)?, stream, control))?.into_pyarray(py))
+    array(py, run(py, None, |control| uniform(n, &Streams::new(seed)?, stream, control))?)
 }
 
 /// Independent draws from the standard normal distribution, for the errors of a column.
 #[pyfunction]
 pub fn draw_normal(py: Python<'_>, n: usize, seed: Option<u64>, column: u32) -> Drawn<'_> {
     let stream = Stream::NoiseNormal(column);
-    Ok(run(py, None, |control| normal(n, &Streams::new(seed)?, stream, control))?.into_pyarray(py))
+    array(py, run(py, None, |control| normal(n, &Streams::new(seed)?, stream, control))?)
 }
 
 /// Independent uniform draws from [0, 1), for the spread of the errors of a column.

@@ -3,9 +3,10 @@
 use nominym_core::stats::distance::{self, Matrix};
 use nominym_core::stats::joint::{self as core_joint, Joint};
 use nominym_core::stats::marginality;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
+use crate::array::{array, array_of, copied};
 use crate::control::run;
 use crate::taxonomy::Graph;
 
@@ -21,7 +22,7 @@ pub fn counts<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Column<'py, u64>> {
     let codes = codes.as_slice()?;
-    Ok(run(py, progress, |control| core_joint::counts(codes, categories, control))?.into_pyarray(py))
+    array(py, run(py, progress, |control| core_joint::counts(codes, categories, control))?)
 }
 
 /// Pairs of values of two coded columns that occur: codes of both and counts.
@@ -36,7 +37,7 @@ pub fn joint<'py>(
 ) -> PyResult<(Column<'py, u32>, Column<'py, u32>, Column<'py, u64>)> {
     let (x, y) = (x.as_slice()?, y.as_slice()?);
     let found = run(py, progress, |control| Joint::new(x, y, categories, control))?;
-    Ok((found.x.into_pyarray(py), found.y.into_pyarray(py), found.count.into_pyarray(py)))
+    Ok((array(py, found.x)?, array(py, found.y)?, array(py, found.count)?))
 }
 
 /// Mean product of double-centred distances, from the occurring pairs (ordered as `joint` gives them).
@@ -53,9 +54,9 @@ pub fn covariance_squared<'py>(
 ) -> PyResult<f64> {
     let categories = (a.as_array().nrows(), b.as_array().nrows());
     let (a, b) = (a.as_slice()?, b.as_slice()?);
-    let joint =
-        Joint { x: x.as_slice()?.to_vec(), y: y.as_slice()?.to_vec(), count: count.as_slice()?.to_vec(), categories };
+    let (x, y, count) = (x.as_slice()?, y.as_slice()?, count.as_slice()?);
     run(py, progress, |control| {
+        let joint = Joint { x: copied(x)?, y: copied(y)?, count: copied(count)?, categories };
         let (a, b) = (Matrix::new(a, categories.0)?, Matrix::new(b, categories.1)?);
         distance::covariance_squared(&joint, a, b, control)
     })
@@ -79,8 +80,8 @@ impl Marginality {
 
     /// By concept.
     #[getter]
-    fn of<'py>(&self, py: Python<'py>) -> Column<'py, f64> {
-        PyArray1::from_slice(py, &self.core.of)
+    fn of<'py>(&self, py: Python<'py>) -> PyResult<Column<'py, f64>> {
+        array_of(py, &self.core.of)
     }
 
     /// Weighted path lengths of pairs of concepts.
@@ -95,7 +96,7 @@ impl Marginality {
         let graph = self.graph.get();
         let (a, b) = (graph.concepts(&a)?, graph.concepts(&b)?);
         let found = run(py, progress, |control| self.core.distances(graph.core(), a, b, control))?;
-        Ok(found.into_pyarray(py))
+        array(py, found)
     }
 }
 

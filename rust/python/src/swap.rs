@@ -5,10 +5,11 @@ use nominym_core::error::Result;
 use nominym_core::rng::{Stream, Streams};
 use nominym_core::swap::{Swapped, dynamic, pairs, ranked, records};
 use nominym_core::tuples::Attribute;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::control::run;
+use crate::array::array;
+use crate::control::{guard, run};
 use crate::error::raise;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
@@ -16,8 +17,8 @@ type Column<'py, T> = Bound<'py, PyArray1<T>>;
 /// Codes after swapping, and how many references had 0, 1, 2, … candidates.
 pub type Found<'py> = (Column<'py, u32>, Column<'py, u64>);
 
-fn found(py: Python<'_>, swapped: Swapped) -> Found<'_> {
-    (swapped.codes.into_pyarray(py), swapped.candidates.into_pyarray(py))
+fn found(py: Python<'_>, swapped: Swapped) -> PyResult<Found<'_>> {
+    Ok((array(py, swapped.codes)?, array(py, swapped.candidates)?))
 }
 
 /// SRS-1: along the ranking by distance from the category that is farthest from all.
@@ -38,10 +39,10 @@ pub fn swap_fixed<'py>(
     let swapped = run(py, progress, |control| {
         let mut rng = Streams::new(seed)?.generator(Stream::SwapColumn(column), 0);
         let ranks = ranked::ranks_from_the_farthest(distances, counts, &mut rng)?;
-        let order = ranked::ranking(codes, &ranks, &mut rng);
+        let order = ranked::ranking(codes, &ranks, &mut rng)?;
         ranked::swap(codes, &order, k, &mut rng, control)
     })?;
-    Ok(found(py, swapped))
+    found(py, swapped)
 }
 
 /// SRS-2: inside clusters around every reference, at opposite ends by turns.
@@ -63,7 +64,7 @@ pub fn swap_dynamic<'py>(
         let mut rng = Streams::new(seed)?.generator(Stream::SwapColumn(column), 0);
         dynamic::swap(codes, distances, counts, k, &mut rng, control)
     })?;
-    Ok(found(py, swapped))
+    found(py, swapped)
 }
 
 /// Along a given ranking of the categories: numerical, ordinal and distributional rank swapping.
@@ -81,16 +82,17 @@ pub fn swap_ranked<'py>(
     let (codes, ranks) = (codes.as_slice()?, ranks.as_slice()?);
     let swapped = run(py, progress, |control| {
         let mut rng = Streams::new(seed)?.generator(Stream::SwapColumn(column), 0);
-        let order = ranked::ranking(codes, ranks, &mut rng);
+        let order = ranked::ranking(codes, ranks, &mut rng)?;
         ranked::swap(codes, &order, k, &mut rng, control)
     })?;
-    Ok(found(py, swapped))
+    found(py, swapped)
 }
 
 /// Ranks of categories by how frequent they are.
 #[pyfunction]
 pub fn ranks_by_frequency<'py>(py: Python<'py>, counts: PyReadonlyArray1<'py, u64>) -> PyResult<Column<'py, u32>> {
-    Ok(ranked::ranks_by_frequency(counts.as_slice()?).into_pyarray(py))
+    let counts = counts.as_slice()?;
+    array(py, guard(|| ranked::ranks_by_frequency(counts))?)
 }
 
 /// Random pairs, whatever their values.
@@ -107,7 +109,7 @@ pub fn swap_random<'py>(
     let swapped = run(py, progress, |control| -> Result<Swapped> {
         ranked::random(codes, &mut Streams::new(seed)?.generator(Stream::SwapColumn(column), 0), control)
     })?;
-    Ok(found(py, swapped))
+    found(py, swapped)
 }
 
 type Codes<'py> = PyReadonlyArray1<'py, u32>;
@@ -147,7 +149,7 @@ pub fn swap_records<'py>(
     let swapped = run(py, progress, |control| {
         records::swap(&attributes, k, &mut Streams::new(seed)?.generator(Stream::SwapRecords, 0), control)
     })?;
-    Ok(swapped.into_iter().map(|column| found(py, column)).collect())
+    swapped.into_iter().map(|column| found(py, column)).collect()
 }
 
 /// A column as it arrives where a missing value is a category of its own: codes, and the number of categories.
@@ -181,5 +183,5 @@ pub fn draw_pairs<'py>(
         pairs::draw(n, &equal, &unequal, wanted, &mut Streams::new(seed)?.generator(Stream::Pairs(step), 0), control)
     })?;
     let (first, second): (Vec<u32>, Vec<u32>) = drawn.pairs.into_iter().unzip();
-    Ok((first.into_pyarray(py), second.into_pyarray(py), drawn.feasible, drawn.alone))
+    Ok((array(py, first)?, array(py, second)?, drawn.feasible, drawn.alone))
 }

@@ -1,14 +1,16 @@
 //! Taxonomies by index; ids and labels stay on the Python side.
 
 use nominym_core::error::Error;
+use nominym_core::memory::require;
 use nominym_core::taxonomy::distance;
 use nominym_core::taxonomy::information::Information;
 use nominym_core::taxonomy::{Measure, Taxonomy};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadwriteArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray2};
 use pyo3::prelude::*;
 
-use crate::control::run;
-use crate::error::{exception, raise};
+use crate::array::{array, array_of, copied};
+use crate::control::{guard, run};
+use crate::error::raise;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 type Concepts<'py> = PyReadonlyArray1<'py, u32>;
@@ -51,7 +53,8 @@ impl Graph {
             let content = content.ok_or_else(|| {
                 raise("ParameterError", &format!("measure {name:?} needs information content"), vec![])
             })?;
-            Information::given(&self.core, content.as_slice()?.to_vec()).map_err(|e| exception(&e))
+            let content = content.as_slice()?;
+            guard(|| Information::given(&self.core, copied(content)?))
         };
         Ok(match name {
             "path" => Measure::Path,
@@ -100,24 +103,24 @@ impl Graph {
 
     fn parents<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<Column<'py, u32>> {
         self.check(concept)?;
-        Ok(PyArray1::from_slice(py, self.core.parents(concept)))
+        array_of(py, self.core.parents(concept))
     }
 
     fn children<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<Column<'py, u32>> {
         self.check(concept)?;
-        Ok(PyArray1::from_slice(py, self.core.children(concept)))
+        array_of(py, self.core.children(concept))
     }
 
     /// The concept and everything above it, nearest first.
     fn subsumers<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<Column<'py, u32>> {
         self.check(concept)?;
-        Ok(self.core.subsumers(concept).into_pyarray(py))
+        array(py, guard(|| self.core.subsumers(concept))?)
     }
 
     /// The concept and everything below it.
     fn subtree<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<Column<'py, u32>> {
         self.check(concept)?;
-        Ok(self.core.subtree(concept).into_pyarray(py))
+        array(py, guard(|| self.core.subtree(concept))?)
     }
 
     fn lcs(&self, py: Python<'_>, concepts: Concepts<'_>) -> PyResult<u32> {
@@ -129,7 +132,7 @@ impl Graph {
     fn restrict<'py>(&self, py: Python<'py>, concept: u32) -> PyResult<(Self, Column<'py, u32>)> {
         self.check(concept)?;
         let (core, kept) = run(py, None, |_| self.core.restrict(concept))?;
-        Ok((Self { core }, kept.into_pyarray(py)))
+        Ok((Self { core }, array(py, kept)?))
     }
 
     /// The tree of first parents.
@@ -138,10 +141,19 @@ impl Graph {
     }
 
     /// All links, as children and parents in step; the parents of a child are in their order.
-    fn edges<'py>(&self, py: Python<'py>) -> (Column<'py, u32>, Column<'py, u32>) {
-        let links = (0..self.core.len() as u32).flat_map(|c| self.core.parents(c).iter().map(move |&p| (c, p)));
-        let (child, parent): (Vec<u32>, Vec<u32>) = links.unzip();
-        (child.into_pyarray(py), parent.into_pyarray(py))
+    fn edges<'py>(&self, py: Python<'py>) -> PyResult<(Column<'py, u32>, Column<'py, u32>)> {
+        let (child, parent) = run(py, None, |_| {
+            let links = self.core.links();
+            require(2 * size_of::<u32>() * links, "the links of a taxonomy")?;
+            let (mut child, mut parent) = (Vec::with_capacity(links), Vec::with_capacity(links));
+            for concept in 0..self.core.len() as u32 {
+                let parents = self.core.parents(concept);
+                child.resize(child.len() + parents.len(), concept);
+                parent.extend_from_slice(parents);
+            }
+            Ok((child, parent))
+        })?;
+        Ok((array(py, child)?, array(py, parent)?))
     }
 
     /// Information content of every concept: "seco", "zhou" (with weight k), "sanchez", or "corpus" (with counts).
@@ -161,7 +173,7 @@ impl Graph {
             ("seco", _) => Information::seco(&self.core, control),
             _ => Err(Error::Parameter(format!("there is no information content {kind:?}"))),
         })?;
-        Ok(found.of.into_pyarray(py))
+        array(py, found.of)
     }
 
     /// Distances of pairs of concepts.
@@ -181,7 +193,7 @@ impl Graph {
         }
         let measure = self.measure(measure, content.as_ref())?;
         let found = run(py, progress, |control| distance::pairs(&self.core, a, b, &measure, control))?;
-        Ok(found.into_pyarray(py))
+        array(py, found)
     }
 
     /// Fills a square matrix, float32 or float64, with the distances of all pairs of concepts.

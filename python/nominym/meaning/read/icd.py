@@ -42,6 +42,8 @@ def read_icd9(path: StrPath = ICD9) -> Concepts:
             node, upper = stack.pop()
             rows.append((node.alt_code, upper, node.long_desc or node.short_desc))
             stack.extend((below, node.alt_code) for below in reversed(node.children or []))
+    except MemoryError:
+        raise
     except Exception as error:
         # A pickle that was tampered with or cut off can fail in any way.
         raise FormatError(f"{file}: {error}; reinstall the package: pip install nominym[icd]") from error

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from nominym.atomic import write_atomic
+from nominym.content import parse_json
+from nominym.control import require
 from nominym.error import FormatError
-from nominym.files import SAVE_AS_UTF8, StrPath, at_line, read_bytes, read_text, require_concepts, write_atomic
+from nominym.files import SAVE_AS_UTF8, StrPath, at_line, read_bytes, read_text, require_concepts
 from nominym.meaning.taxonomy import Concepts
 
 NAME = "nominym-taxonomy"
 VERSION = 1
+
+# Memory that a concept takes, at least, while it is read.
+_BYTES = 500
 
 _SCHEMA = pa.schema(
     [
@@ -56,13 +62,10 @@ def read_json(path: StrPath) -> Concepts:
     text = read_text(path, remedy=SAVE_AS_UTF8)
     require_concepts(text.strip(), path, f'an object with "format": "{NAME}"')
     try:
-        content = json.loads(text, object_pairs_hook=_without_repeats)
-        if "\\u" in text:
-            # Escapes can spell half a character, which no other part of the library could take.
-            json.dumps(content, ensure_ascii=False).encode()
+        content = parse_json(text)
     except json.JSONDecodeError as error:
         raise at_line(path, error.lineno, f"{error.msg} (column {error.colno}); correct the JSON") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise FormatError(f"{path}: {error}; correct the JSON") from None
     header = content if isinstance(content, dict) else {}
     _require_ours(path, header.get("format"), header.get("version"))
@@ -78,19 +81,31 @@ def read_json(path: StrPath) -> Concepts:
 
 def write_parquet(concepts: Concepts, path: StrPath) -> None:
     """Write one concept a row: id, label (null where there is none), parents and synonyms (lists)."""
-    table = pa.Table.from_pylist(list(_rows(concepts)), schema=_SCHEMA)
     with write_atomic(path) as file:
-        pq.write_table(table.replace_schema_metadata({"format": NAME, "version": str(VERSION)}), file)
+        to_parquet(concepts, file)
+
+
+def to_parquet(concepts: Concepts, file: Any) -> None:
+    """Write to a file that is open."""
+    table = pa.Table.from_pylist(list(_rows(concepts)), schema=_SCHEMA)
+    pq.write_table(table.replace_schema_metadata({"format": NAME, "version": str(VERSION)}), file)
 
 
 def read_parquet(path: StrPath) -> Concepts:
     """Read what `write_parquet` wrote."""
-    source = pa.BufferReader(read_bytes(path))
+    return from_parquet(read_bytes(path), path)
+
+
+def from_parquet(data: bytes, path: StrPath) -> Concepts:
+    """Read the content of a file; messages name its path."""
     try:
-        table = pq.read_table(source)
+        file = pq.ParquetFile(pa.BufferReader(data))
+        # No two concepts are the same, but a damaged file may say that one is there any number of times.
+        require(_BYTES * file.metadata.num_rows, f"{path} with {file.metadata.num_rows:,} concepts", "write it anew")
+        table = file.read()
         metadata = table.schema.metadata or {}
         name, version = (metadata.get(key, b"").decode() for key in (b"format", b"version"))
-        _require_ours(path, name, int(version) if version.isdigit() else version)
+        _require_ours(path, name, int(version) if version.isdecimal() else version)
         if not table.schema.equals(_SCHEMA):
             raise FormatError(f"{path} has other columns than {', '.join(_SCHEMA.names)}; write it anew")
         require_concepts(table, path, "one concept a row")
@@ -98,6 +113,8 @@ def read_parquet(path: StrPath) -> Concepts:
             if pc.list_flatten(table[name]).null_count:
                 raise pa.ArrowInvalid(f"a null within {name}")
         return _concepts(path, [column.to_pylist() for column in table.columns])
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} is no readable Parquet file: {error}; write it anew") from None
 
@@ -133,13 +150,6 @@ def _require_ours(path: StrPath, name: object, version: object) -> None:
         raise FormatError(f"{path} is no nominym taxonomy: its format is {name!r}, not {NAME!r}")
     if version != VERSION:
         raise FormatError(f"{path} is of version {version!r} and this nominym reads version {VERSION}; upgrade nominym")
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError(f"a key is given twice among {[key for key, _ in pairs]}")
-    return found
 
 
 def _problem(entry: object) -> str | None:

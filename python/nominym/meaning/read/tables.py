@@ -174,6 +174,7 @@ def _delimiter(text: str, asked: str | None) -> str | None:
 def _sample(text: str, delimiter: str) -> list[list[str]]:
     """Split the first rows, leniently: a guess must not fail where the reader can say what is wrong."""
     head = text if len(text) <= _SAMPLE else text[:_SAMPLE].rpartition("\n")[0]
+    head = head.replace("\0", "")  # which no csv reader takes before Python 3.11
     rows = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
     return [[cell.strip() for cell in row] for row in rows if row]
 

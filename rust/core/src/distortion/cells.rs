@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use crate::coded::Coded;
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory::{self, Meter};
 
 /// Up to this many possible tuples are counted in a full table; a pass over the records fills as many cells.
 const DENSE: u64 = 1 << 22;
@@ -26,7 +27,16 @@ pub struct Cells {
     pub after: Vec<u32>,
 }
 
+/// What needs memory here.
+const WHAT: &str = "counting tuples of values";
+
 impl Cells {
+    fn with_room(cells: usize) -> Result<Self> {
+        memory::require((size_of::<u64>() + 2 * size_of::<u32>()) * cells, WHAT)?;
+        let [before, after] = [(); 2].map(|()| Vec::with_capacity(cells));
+        Ok(Self { keys: Vec::with_capacity(cells), before, after })
+    }
+
     fn push(&mut self, key: u64, before: u32, after: u32) {
         self.keys.push(key);
         self.before.push(before);
@@ -55,11 +65,14 @@ pub fn count(
         let fits = |set: &&usize| room.checked_sub(sizes[**set]).map(|left| room = left).is_some();
         let (batch, others) = rest.split_at(rest.iter().take_while(fits).count());
         let chosen: Vec<(&[usize], usize)> = batch.iter().map(|&set| (&sets[set][..], sizes[set] as usize)).collect();
+        let cells: usize = chosen.iter().map(|&(_, size)| size).sum();
+        let parts = (n as usize).div_ceil(BLOCK).min(rayon::current_num_threads());
+        memory::require(size_of::<u32>() * cells * (parts + 1), WHAT)?;
         let tables = [fill(before, &chosen, control)?, fill(after, &chosen, control)?];
         let mut start = 0;
         for (&set, &(_, size)) in batch.iter().zip(&chosen) {
-            let mut cells = Cells::default();
             let [b, a] = [&tables[0][start..start + size], &tables[1][start..start + size]];
+            let mut cells = Cells::with_room(b.iter().zip(a).filter(|(b, a)| **b > 0 || **a > 0).count())?;
             for (key, (&b, &a)) in (0u64..).zip(b.iter().zip(a)) {
                 if b > 0 || a > 0 {
                     cells.push(key, b, a);
@@ -123,6 +136,7 @@ fn fill(columns: &[Coded<'_>], sets: &[(&[usize], usize)], control: &Control) ->
 /// Counts the tuples of one set by sorting.
 fn sorted(before: &[Coded<'_>], after: &[Coded<'_>], set: &[usize], control: &Control) -> Result<Cells> {
     let n = before[0].codes.len();
+    memory::require(2 * size_of::<u64>() * n, WHAT)?;
     let (mut b, mut a) = (vec![0u64; n], vec![0u64; n]);
     let mut range = 1u64;
     for &column in set {
@@ -138,8 +152,9 @@ fn sorted(before: &[Coded<'_>], after: &[Coded<'_>], set: &[usize], control: &Co
             codes.for_each(|(key, &code)| *key = *key * levels + u64::from(column.level(code)));
         }
     }
-    let mut cells = Cells::default();
-    for (key, before, after) in runs(&mut b, &mut a, control)? {
+    let found = runs(&mut b, &mut a, control)?;
+    let mut cells = Cells::with_room(found.len())?;
+    for (key, before, after) in found {
         cells.push(key, before, after);
     }
     Ok(cells)
@@ -151,16 +166,12 @@ type Run = (u64, u32, u32);
 /// The distinct numbers of two lists with their counts, ascending. The lists are sorted piece by piece, so that the control
 /// handle is looked at in between; pieces are merged when equal numbers have become one.
 fn runs(b: &mut [u64], a: &mut [u64], control: &Control) -> Result<Vec<Run>> {
+    let meter = Meter::default();
     b.par_chunks_mut(PIECE)
         .zip(a.par_chunks_mut(PIECE))
         .map(|(b, a)| {
             control.check()?;
-            let [b, a] = [(b, 1, 0), (a, 0, 1)].map(|(keys, before, after)| {
-                keys.sort_unstable();
-                let equal = keys.chunk_by(|x, y| x == y);
-                equal.map(|run| (run[0], before * run.len() as u32, after * run.len() as u32)).collect()
-            });
-            Ok(merged(b, a))
+            Ok(merged(counted(b, 1, 0, &meter)?, counted(a, 0, 1, &meter)?))
         })
         .try_reduce(Vec::new, |x, y| {
             control.check()?;
@@ -168,11 +179,23 @@ fn runs(b: &mut [u64], a: &mut [u64], control: &Control) -> Result<Vec<Run>> {
         })
 }
 
+/// Sorts numbers and counts the distinct ones.
+fn counted(keys: &mut [u64], before: u32, after: u32, meter: &Meter) -> Result<Vec<Run>> {
+    keys.sort_unstable();
+    let equal = keys.chunk_by(|x, y| x == y);
+    let distinct = equal.clone().count();
+    // As much again for what they are merged to.
+    meter.keep(2 * size_of::<Run>() * distinct, WHAT)?;
+    let mut runs = Vec::with_capacity(distinct);
+    runs.extend(equal.map(|run| (run[0], before * run.len() as u32, after * run.len() as u32)));
+    Ok(runs)
+}
+
 fn merged(x: Vec<Run>, y: Vec<Run>) -> Vec<Run> {
     if x.is_empty() || y.is_empty() {
         return if x.is_empty() { y } else { x };
     }
-    let mut found: Vec<Run> = Vec::with_capacity(x.len().max(y.len()));
+    let mut found: Vec<Run> = Vec::with_capacity(x.len() + y.len());
     let (mut x, mut y) = (x.into_iter().peekable(), y.into_iter().peekable());
     while let Some(key) = [x.peek(), y.peek()].into_iter().flatten().map(|run| run.0).min() {
         let [p, q] = [&mut x, &mut y].map(|runs| runs.next_if(|run| run.0 == key).unwrap_or_default());
@@ -183,7 +206,10 @@ fn merged(x: Vec<Run>, y: Vec<Run>) -> Vec<Run> {
 
 /// Replaces numbers by their ranks among the distinct ones of both lists, and gives the number of these.
 fn renumber(b: &mut [u64], a: &mut [u64], control: &Control) -> Result<u64> {
-    let distinct: Vec<u64> = runs(&mut b.to_vec(), &mut a.to_vec(), control)?.into_iter().map(|run| run.0).collect();
+    memory::require(2 * size_of_val(b), WHAT)?;
+    let found = runs(&mut b.to_vec(), &mut a.to_vec(), control)?;
+    memory::require(size_of::<u64>() * found.len(), WHAT)?;
+    let distinct: Vec<u64> = found.iter().map(|run| run.0).collect();
     for keys in [b, a] {
         control.check()?;
         keys.par_iter_mut().for_each(|key| *key = distinct.partition_point(|d| d < key) as u64);

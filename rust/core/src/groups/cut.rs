@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 
 /// Members that are cut by themselves: pieces share the work out and do not depend on threads.
 const PIECE: usize = 1 << 14;
@@ -13,6 +14,9 @@ const PIECE: usize = 1 << 14;
 /// What groups cost that end at one place of an order.
 pub(super) trait GroupCosts {
     type Cost: Copy + Default + PartialOrd + Add<Output = Self::Cost>;
+
+    /// Bytes that are kept for each grain.
+    const END: usize;
 
     /// Writes the costs of the groups of 1, 2, … grains that end with grain `end`. Called for 1, 2, … in turn.
     fn of_end(&mut self, end: usize, costs: &mut [Self::Cost]);
@@ -39,6 +43,7 @@ pub(super) fn cut<C: GroupCosts>(
     control: &Control,
 ) -> Result<Vec<u32>> {
     let pieces = (members / PIECE.max(16 * k)).max(1);
+    memory::require(needs::<C>(members, pieces, k, grain), "cutting an order into groups")?;
     let bound = |piece: usize| members * piece / pieces;
     let sizes = (0..pieces).into_par_iter().map(|piece| {
         let piece = bound(piece)..bound(piece + 1);
@@ -58,6 +63,13 @@ pub(super) fn cut<C: GroupCosts>(
         Ok(sizes)
     });
     Ok(sizes.collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// Bytes that [`cut`] takes for the pieces that are cut at once: what leads to each end, and what `group_costs` keep of it.
+fn needs<C: GroupCosts>(members: usize, pieces: usize, k: usize, grain: usize) -> usize {
+    let ends = members.div_ceil(pieces) / grain + 1;
+    let end = size_of::<Option<C::Cost>>() + size_of::<u32>() + C::END;
+    pieces.min(rayon::current_num_threads()) * ends * end + 3 * size_of::<u32>() * members / k
 }
 
 /// As many groups as there can be, of sizes as equal as can be.
@@ -116,6 +128,7 @@ mod tests {
 
     impl GroupCosts for Table<'_> {
         type Cost = u64;
+        const END: usize = 0;
 
         fn of_end(&mut self, end: usize, costs: &mut [u64]) {
             costs.iter_mut().zip(self.0[end % self.0.len()].iter().cycle()).for_each(|(cost, &known)| *cost = known);

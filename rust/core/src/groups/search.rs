@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use super::Effort;
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 
 /// First temperature of annealing, as a share of the cost per member.
 pub(super) const HEAT: f64 = 0.3;
@@ -48,6 +49,9 @@ pub(super) trait Kernel: Sync {
     fn lend(&self, _first: u32, apart: &[u32], size: u32) -> Option<Vec<u32>> {
         (apart.len() == 1).then(|| vec![size])
     }
+
+    /// Bytes that a pass takes.
+    fn needs(&self, partition: &Partition) -> usize;
 
     /// A random order in which near groups follow each other, and the number of groups in each neighbourhood.
     fn arrange(&self, groups: &[&[u32]], pass: u32) -> Result<(Vec<u32>, Vec<usize>)>;
@@ -90,6 +94,11 @@ pub(super) struct Partition {
 }
 
 impl Partition {
+    /// Number of groups apart.
+    pub(super) fn groups_apart<K: Kernel>(&self, kernel: &K) -> usize {
+        runs(kernel, self.apart.len()).filter(|run| self.apart[run.clone()].iter().any(|&copies| copies > 0)).count()
+    }
+
     /// The groups beside those apart.
     pub(super) fn groups(&self) -> Vec<&[u32]> {
         let mut rest = &self.members[..];
@@ -183,6 +192,9 @@ pub(super) fn improve<K: Kernel>(
     if partition.sizes.len() < 2 && partition.apart.iter().all(|&copies| copies == 0) {
         return Ok(()); // nothing to exchange with
     }
+    if effort.passes() > 0 {
+        memory::require(needs(kernel, partition, k) + kernel.needs(partition), "better groups")?;
+    }
     let begin = Instant::now();
     // The share of the time that is spent; without a limit, none ever.
     let spent = || effort.limit.map_or(0.0, |limit| begin.elapsed().as_secs_f64() / limit.as_secs_f64().max(1e-9));
@@ -215,6 +227,20 @@ pub(super) fn improve<K: Kernel>(
     }
     Ok(())
 }
+
+/// Bytes that [`improve`] takes beside what the kernel takes: the members of the best groups so far and in a new order, and all
+/// groups in both; where copies are apart, these and what they are lent.
+fn needs<K: Kernel>(kernel: &K, partition: &Partition, k: usize) -> usize {
+    let apart = partition.groups_apart(kernel);
+    let members = partition.members.len() + apart * 2 * k;
+    let growth = if apart > 0 { members } else { 0 };
+    let groups = GROUP * (partition.sizes.len() + apart) + APART * apart;
+    size_of::<u32>() * (2 * members + growth + partition.apart.len()) + groups
+}
+
+/// Bytes of a group in an order; and of one apart that may lend.
+const GROUP: usize = 2 * size_of::<&[u32]>() + 2 * size_of::<u32>();
+const APART: usize = 5 * size_of::<(u32, &[u32])>();
 
 /// One pass: groups in a new order, cut into neighbourhoods, each searched by itself.
 fn pass<K: Kernel>(

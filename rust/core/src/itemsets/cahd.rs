@@ -8,6 +8,7 @@ use super::diverse::Labels;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::{Lists, positions};
+use crate::memory;
 
 /// Groups of at least `l` records, all with different labels, along an order. O(n·(alpha·log(labels) + l)), and alpha·n
 /// distances.
@@ -29,6 +30,9 @@ pub fn cahd(
     alpha: usize,
     control: &Control,
 ) -> Result<Lists> {
+    let labelled = Labels::most(labels);
+    // Positions, along the order and by label; groups; and queues of labels.
+    memory::require(28 * order.len() + QUEUES * labelled + 56 * (order.len() / l.max(1)), "groups along an order")?;
     positions(order, sets.n(), "an order")?;
     if alpha == 0 {
         return Err(Error::Parameter("at least one candidate for each place is needed".to_owned()));
@@ -53,6 +57,7 @@ pub fn cahd(
 /// Groups of `k` consecutive records of an order; the last has what is left over as well. O(n).
 pub fn blocks(order: &[u32], k: usize) -> Result<Lists> {
     let n = order.len();
+    memory::require(12 * n, "groups along an order")?;
     positions(order, n, "an order")?;
     if !(1..=n).contains(&k) {
         return Err(Error::Parameter(format!("{n} records: groups of 1 to {n} are possible, not of {k}")));
@@ -64,6 +69,9 @@ pub fn blocks(order: &[u32], k: usize) -> Result<Lists> {
     }
     Ok(groups)
 }
+
+/// Bytes for each label, at most, that queues and the choice of a group take.
+const QUEUES: usize = 224;
 
 /// What is left of the order, label by label.
 struct Queues {

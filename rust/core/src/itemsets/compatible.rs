@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::Itemsets;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Published rows.
 pub struct Published<'a> {
@@ -29,6 +30,12 @@ const LARGEST: usize = 64;
 /// Words that the bitmaps of one block may take; those of items that do not occur are never touched.
 const WORDS: usize = 1 << 25;
 
+/// Bytes for each record: in a table of different ones while it grows, and in a list; and for each different one, beside its
+/// items, while it becomes a sieve.
+const KINDS: usize = 100;
+const SIEVES: usize = 224;
+const WHAT: &str = "counting rows that a record could be";
+
 /// Records that one thread takes at a time.
 const RECORDS: usize = 1 << 10;
 
@@ -47,8 +54,14 @@ pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -
         return Err(Error::Parameter("base, distance and threshold of the same rows, over the same items".to_owned()));
     }
     let (distinct, kind) = distinct(records, control)?;
-    let mut rows_with = published.base.frequencies();
-    for (count, more) in rows_with.iter_mut().zip(published.distance.frequencies()) {
+    let words = (WORDS / (n_items as usize).max(1)).clamp(1, LARGEST);
+    // Keys of rows are gone when bitmaps and sieves are made.
+    let items: usize = distinct.iter().map(|&record| records.row(record).len()).sum();
+    let bitmaps = 8 * (words + 1) * n_items as usize;
+    let sieves = SIEVES * distinct.len() + 4 * items + 4 * records.n();
+    memory::require(8 * n_items as usize + (40 * n).max(4 * n + bitmaps + sieves), WHAT)?;
+    let mut rows_with = published.base.frequencies()?;
+    for (count, more) in rows_with.iter_mut().zip(published.distance.frequencies()?) {
         *count = count.saturating_add(more);
     }
     let order = neighbours(published.base, &rows_with);
@@ -63,7 +76,6 @@ pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -
         .map(|(&record, items)| Sieve { record, items: items.into(), count: 0 })
         .filter(|sieve| sieve.items.first().is_none_or(|&rarest| rows_with[rarest as usize] > 0))
         .collect();
-    let words = (WORDS / (n_items as usize).max(1)).clamp(1, LARGEST);
     control.begin(n as u64);
     let mut block =
         Block { words, rows: 0, somewhere: vec![0; n_items as usize], bits: vec![0; words * n_items as usize] };
@@ -111,6 +123,7 @@ fn neighbours(base: &Itemsets, rows_with: &[u32]) -> Vec<u32> {
 
 /// The first of each kind of equal records, and for each record the first of its kind.
 fn distinct(records: &Itemsets, control: &Control) -> Result<(Vec<u32>, Vec<u32>)> {
+    memory::require(KINDS * records.n(), WHAT)?;
     let (mut firsts, mut distinct) = (HashMap::new(), vec![]);
     let mut kind = Vec::with_capacity(records.n());
     for (i, row) in (0u32..).zip(records.rows()) {

@@ -1,10 +1,13 @@
 //! Records packed for fast distances.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 
 use super::Itemsets;
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 
 /// Codes in a word.
 const LANES: usize = 8;
@@ -24,6 +27,9 @@ const SPILT: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 /// Nanoseconds for a word of bits, a word of codes and an item of two lists, about.
 const COSTS: [f64; 3] = [2.0, 1.5, 2.5];
+
+/// What needs memory.
+const PACKED: &str = "records packed for distances";
 
 /// Some records in some order, in the form that gives their Hamming distances fastest.
 ///
@@ -66,6 +72,7 @@ impl Spilt {
 impl<'a> Packed<'a> {
     /// Packs the records that `records` names; from now on they are numbered by their places in it. O(items of the records).
     pub fn new(sets: &'a Itemsets, records: &'a [u32], control: &Control) -> Result<Self> {
+        memory::require(4 * records.len() + 4 * sets.n_items() as usize, PACKED)?;
         let sizes: Vec<u32> = records.iter().map(|&r| sets.row(r).len() as u32).collect();
         let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
         let mean = total as f64 / sizes.len().max(1) as f64;
@@ -89,6 +96,7 @@ impl<'a> Packed<'a> {
         {
             packed.form = form;
         } else if roomy && counting <= merging {
+            memory::require(8 * words * records.len() + 8 * counts.len(), PACKED)?;
             packed.form = bits(sets, records, &counts, words);
         }
         control.check()?;
@@ -135,9 +143,16 @@ impl<'a> Packed<'a> {
     ) -> Result<Option<Form<'a>>> {
         control.check()?;
         let words = groups.count.div_ceil(LANES);
+        // Beside the codes, what a quarter of the records has left, in lists that have grown.
+        let held: usize = records.iter().map(|&record| sets.row(record).len()).sum();
+        memory::require((8 * words + 40) * records.len() + 4 * held, PACKED)?;
         let mut rows = vec![0; records.len() * words];
+        let (most, spilt) = (records.len() / 4, AtomicUsize::new(0));
         let fill = |(place, row): (usize, &mut [u64])| {
             let mut left = Vec::new();
+            if spilt.load(Ordering::Relaxed) > most {
+                return None;
+            }
             for &item in sets.row(records[place]) {
                 let (group, code) = groups.places[item as usize];
                 if code_at(row, group) == 0 {
@@ -146,10 +161,14 @@ impl<'a> Packed<'a> {
                     left.push((group, code));
                 }
             }
-            (!left.is_empty()).then_some((place as u32, left))
+            if left.is_empty() {
+                return None;
+            }
+            spilt.fetch_add(1, Ordering::Relaxed);
+            Some((place as u32, left))
         };
         let left: Vec<(u32, Vec<(u32, u8)>)> = rows.par_chunks_mut(words).enumerate().filter_map(fill).collect();
-        if left.len() > records.len() / 4 {
+        if left.len() > most {
             return Ok(None);
         }
         let mut spilt = Spilt { starts: vec![0], ..Spilt::default() };
@@ -212,6 +231,9 @@ impl Groups {
         let limit = ((best - 3.0) / COSTS[1]) as usize * LANES;
         let step = records.len().div_ceil(SAMPLE).max(1);
         let sample: Vec<&[u32]> = records.iter().step_by(step).map(|&r| sets.row(r)).collect();
+        // Of items: starts twice, a list that has grown, places. Of the sample: holders, and which rows each group takes.
+        let held: usize = sample.iter().map(|row| row.len()).sum();
+        memory::require(28 * counts.len() + 4 * held + limit.min(counts.len()) * (sample.len() + 96), PACKED)?;
         let mut starts = vec![0u32; counts.len() + 1];
         for &item in sample.iter().copied().flatten() {
             starts[item as usize + 1] += 1;

@@ -14,6 +14,7 @@ pub mod text;
 pub mod vote;
 
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Records that are sets of items, row after row in two flat arrays. Items are numbers below `n_items`; their
 /// names stay outside.
@@ -81,7 +82,12 @@ impl Itemsets {
     }
 
     /// How many records hold each item. O(items).
-    pub fn frequencies(&self) -> Vec<u32> {
+    pub fn frequencies(&self) -> Result<Vec<u32>> {
+        memory::require(4 * self.n_items as usize, "the frequencies of items")?;
+        Ok(self.counts())
+    }
+
+    fn counts(&self) -> Vec<u32> {
         let mut counts = vec![0; self.n_items as usize];
         for &item in &self.items {
             counts[item as usize] += 1;
@@ -89,9 +95,9 @@ impl Itemsets {
         counts
     }
 
-    /// Which items more than half of all records hold: those that a tied vote sets. O(items).
+    /// Which items more than half of all records hold: those that a tied vote sets. O(items), and five bytes an item.
     pub(crate) fn common(&self) -> Vec<bool> {
-        self.frequencies().into_iter().map(|count| 2 * u64::from(count) > self.n() as u64).collect()
+        self.counts().into_iter().map(|count| 2 * u64::from(count) > self.n() as u64).collect()
     }
 
     /// Number of items that only one of two records holds. O(length of both).
@@ -117,7 +123,7 @@ mod tests {
         let sets = Itemsets::new(4, vec![0, 2, 4, 4], vec![0, 1, 1, 2]).unwrap();
         assert_eq!((sets.n(), sets.n_items(), sets.row(1)), (3, 4, &[1, 2][..]));
         assert_eq!([sets.hamming(0, 1), sets.hamming(0, 2), sets.hamming(1, 1)], [2, 2, 0]);
-        assert_eq!(sets.frequencies(), [1, 2, 1, 0]);
+        assert_eq!(sets.frequencies().unwrap(), [1, 2, 1, 0]);
     }
 
     #[test]

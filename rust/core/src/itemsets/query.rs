@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::Itemsets;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::rng::{Stream, Streams};
 
 const NONE: u32 = u32::MAX;
@@ -22,9 +23,10 @@ pub fn draw(n_items: u32, size: u32, queries: u32, streams: &Streams, control: &
     }
     let mut rng = streams.generator(Stream::Queries, 0);
     let total = size as usize * queries as usize;
-    let (mut starts, mut items) = (vec![], vec![]);
-    let room = starts.try_reserve_exact(queries as usize + 1).and_then(|()| items.try_reserve_exact(total));
-    room.map_err(|_| Error::Memory(total))?;
+    // Beside the queries: what one draw takes, which lists all items where a query has a good part of them.
+    let draw = (4 * n_items as usize).min(2048 * size as usize) + 64 * size as usize;
+    memory::require(total.saturating_mul(4).saturating_add(8 * (queries as usize + 1) + draw), "drawing queries")?;
+    let (mut starts, mut items) = (Vec::with_capacity(queries as usize + 1), Vec::with_capacity(total));
     starts.push(0);
     for _ in 0..queries {
         control.check()?;
@@ -45,6 +47,13 @@ pub fn count(sets: &Itemsets, queries: &Itemsets, absent: bool, control: &Contro
         let message = format!("queries about {} items, but there are {}", queries.n_items(), sets.n_items());
         return Err(Error::Parameter(message));
     }
+    let most = queries.items().len().min(sets.n_items() as usize);
+    let blocks = sets.n().div_ceil(64 * words_of(most));
+    let threads = rayon::current_num_threads().min(blocks);
+    // A thread has bitmaps and counts. Where it has taken work from others, it keeps counts for each time that the work was halved.
+    let bits = most.max(WORDS).min(256 * most);
+    let counts = queries.n() * (3 + blocks.next_power_of_two().ilog2() as usize);
+    memory::require(4 * sets.n_items() as usize + 8 * (threads * (bits + counts) + queries.n()), "counting queries")?;
     let mut slots = vec![NONE; sets.n_items() as usize];
     let mut asked = 0;
     for &item in queries.items() {
@@ -53,7 +62,7 @@ pub fn count(sets: &Itemsets, queries: &Itemsets, absent: bool, control: &Contro
             asked += 1;
         }
     }
-    let words = (WORDS / (asked as usize).max(1)).clamp(1, 256);
+    let words = words_of(asked as usize);
     let block = 64 * words;
     control.begin(sets.n() as u64);
     let counts = (0..sets.n().div_ceil(block)).into_par_iter().try_fold(
@@ -90,12 +99,16 @@ pub fn count(sets: &Itemsets, queries: &Itemsets, absent: bool, control: &Contro
             Ok(tally)
         },
     );
-    let add = |mut a: Tally, b: Tally| {
-        a.counts.iter_mut().zip(b.counts).for_each(|(a, b)| *a += b);
+    let add = |mut a: Vec<u64>, b: Vec<u64>| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
         Ok(a)
     };
-    let none = || Tally { bits: vec![], met: vec![], counts: vec![0; queries.n()] };
-    Ok(counts.try_reduce(none, add)?.counts)
+    counts.map(|tally| tally.map(|tally| tally.counts)).try_reduce(|| vec![0; queries.n()], add)
+}
+
+/// Words of the bitmap of an item over one block, where so many items are asked for.
+fn words_of(asked: usize) -> usize {
+    (WORDS / asked.max(1)).clamp(1, 256)
 }
 
 /// What one thread counts.
@@ -161,7 +174,7 @@ mod tests {
         for size in [0, 6] {
             assert!(draw(5, size, 1, &streams, &control).is_err());
         }
-        assert!(matches!(draw(u32::MAX, u32::MAX, u32::MAX, &streams, &control), Err(Error::Memory(_))));
+        assert!(matches!(draw(u32::MAX, u32::MAX, u32::MAX, &streams, &control), Err(Error::Memory { .. })));
         control.stop();
         assert_eq!(draw(5, 2, 1, &streams, &control), Err(Error::Stopped));
     }

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::Itemsets;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::rng::{Stream, Streams};
 
 /// Rows that one thread takes at a time.
@@ -68,6 +69,7 @@ pub(super) fn filled(
     fill: impl Fn(usize, &mut [u32]) + Sync,
     control: &Control,
 ) -> Result<Itemsets> {
+    memory::require(8 * (rows + 1), "rows of items")?;
     let mut starts = Vec::with_capacity(rows + 1);
     starts.push(0);
     let mut end = 0;
@@ -75,8 +77,7 @@ pub(super) fn filled(
         end += size(i);
         starts.push(end);
     }
-    // A trial, because `vec!` would end the process; and `vec!`, because it leaves the memory to the threads.
-    Vec::<u32>::new().try_reserve_exact(end).map_err(|_| Error::Memory(end))?;
+    memory::require(4 * end, "rows of items")?;
     let mut items = vec![0; end];
     blocks(&starts, &mut items).into_par_iter().try_for_each(|block| {
         let start = block.starts[0];
@@ -100,10 +101,11 @@ impl Itemsets {
 }
 
 /// A uniformly random order of `n` rows: the record at place `i` gets the row `result[i]`. O(n).
-pub fn shuffled(n: u32, streams: &Streams) -> Vec<u32> {
+pub fn shuffled(n: u32, streams: &Streams) -> Result<Vec<u32>> {
+    memory::require(4 * n as usize, "an order of rows")?;
     let mut rows: Vec<u32> = (0..n).collect();
     rows.shuffle(&mut streams.generator(Stream::Shuffle, 0));
-    rows
+    Ok(rows)
 }
 
 #[cfg(test)]
@@ -144,7 +146,7 @@ mod tests {
         // 24 orders, 4,800 draws: chi-square with 23 degrees of freedom is above 49.7 once in a thousand.
         let mut times = std::collections::HashMap::new();
         for seed in 0..4_800 {
-            *times.entry(shuffled(4, &Streams::new(Some(seed)).unwrap())).or_insert(0.0) += 1.0;
+            *times.entry(shuffled(4, &Streams::new(Some(seed)).unwrap()).unwrap()).or_insert(0.0) += 1.0;
         }
         assert_eq!(times.len(), 24);
         let chi_square: f64 = times.values().map(|t: &f64| (t - 200.0).powi(2) / 200.0).sum();

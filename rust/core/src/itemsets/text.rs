@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::{Itemsets, rows};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// The largest item number that a file may have.
 pub const LARGEST: u32 = i32::MAX as u32;
@@ -31,7 +32,7 @@ pub fn parse(data: &[u8], control: &Control) -> Result<(Itemsets, Vec<u32>)> {
     });
     let sizes = sizes.collect::<Result<Vec<_>>>()?;
     let (rows, total) = sizes.iter().fold((0, 0), |(rows, items), size| (rows + size.rows, items + size.items));
-    Vec::<u32>::new().try_reserve_exact(total).map_err(|_| Error::Memory(total))?;
+    memory::require(4 * total + 8 * (rows + 1), "reading item sets")?;
     let (mut starts, mut items) = (vec![0; rows + 1], vec![0; total]);
     fill(&pieces, &sizes, &mut starts[1..], &mut items, control)?;
     let mut end = 0;
@@ -134,16 +135,16 @@ fn number(items: &mut [u32], control: &Control) -> Result<Vec<u32>> {
     if words > 8 * items.len() + (1 << 16) {
         return number_few(items, control);
     }
-    let mut occurs = Vec::<(u64, u32)>::new();
-    occurs.try_reserve_exact(words).map_err(|_| Error::Memory(2 * words))?;
-    occurs.resize(words, (0, 0));
+    let most = items.len().min(64 * words);
+    memory::require(16 * words + 4 * most, "numbering items")?;
+    let mut occurs = vec![(0u64, 0u32); words];
     for part in items.chunks(PIECE) {
         control.check()?;
         for &item in part {
             occurs[item as usize / 64].0 |= 1 << (item % 64);
         }
     }
-    let mut ids = vec![];
+    let mut ids = Vec::with_capacity(occurs.iter().map(|word| word.0.count_ones() as usize).sum());
     for (place, word) in (0u32..).zip(&mut occurs) {
         word.1 = ids.len() as u32;
         let mut bits = word.0;
@@ -164,6 +165,7 @@ fn number(items: &mut [u32], control: &Control) -> Result<Vec<u32>> {
 
 /// The same where items are few and their numbers large.
 fn number_few(items: &mut [u32], control: &Control) -> Result<Vec<u32>> {
+    memory::require(4 * items.len(), "numbering items")?;
     let mut ids = items.to_vec();
     ids.par_sort_unstable();
     ids.dedup();
@@ -198,12 +200,13 @@ pub fn write(sets: &Itemsets, names: &[String], margin: Option<&Margin<'_>>, row
     }
     let mut out = vec![];
     for (place, row) in rows.enumerate() {
-        line(sets.row(row), names, &mut out);
+        line(sets.row(row), names, &mut out)?;
         if let Some(margin) = margin {
             out.extend_from_slice(b" | ");
-            line(margin.distance.row(row), names, &mut out);
+            line(margin.distance.row(row), names, &mut out)?;
             out.extend_from_slice(format!(" | {}", margin.threshold[row as usize]).as_bytes());
             if let Some(labels) = margin.labels {
+                memory::room(&mut out, labels[place].len() + MARKS, LINES)?;
                 out.extend_from_slice(b" | ");
                 out.extend_from_slice(labels[place].as_bytes());
             }
@@ -213,13 +216,21 @@ pub fn write(sets: &Itemsets, names: &[String], margin: Option<&Margin<'_>>, row
     Ok(out)
 }
 
-fn line(row: &[u32], names: &[String], out: &mut Vec<u8>) {
+/// What lines of a release have beside names: bars, a threshold and the line feed, at most.
+const MARKS: usize = 24;
+const LINES: &str = "lines of item sets";
+
+/// Writes the names of some items, and leaves room for the marks that follow.
+fn line(row: &[u32], names: &[String], out: &mut Vec<u8>) -> Result<()> {
+    let bytes: usize = row.iter().map(|&item| names[item as usize].len() + 1).sum();
+    memory::room(out, bytes + MARKS, LINES)?;
     for (i, &item) in row.iter().enumerate() {
         if i > 0 {
             out.push(b' ');
         }
         out.extend_from_slice(names[item as usize].as_bytes());
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::{Column, scatter};
 use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::rng::{Stream, Streams};
 
 /// Replaces each value by a concept, each with a chance in proportion to `exp(−epsilon·distance/2)`; the value itself is
@@ -24,6 +25,7 @@ pub fn exponential(
     if !(epsilon.is_finite() && epsilon > 0.0) {
         return Err(Error::Parameter(format!("epsilon={epsilon}: a number above 0 is needed")));
     }
+    memory::require(column.needs(), "noise")?;
     let records = column.records();
     let stream = Stream::NoiseChoice { column: place, part: 0 };
     control.begin((column.concepts.len() + records.total()) as u64);

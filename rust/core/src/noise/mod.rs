@@ -18,6 +18,7 @@ use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 use crate::rng::{Stream, Streams};
 use crate::taxonomy::sweep::{LANES, Rows};
 use crate::taxonomy::{Measure, Taxonomy};
@@ -56,14 +57,20 @@ enum Distances<'a> {
 }
 
 impl<'a> Distances<'a> {
-    fn new(domain: Domain<'a>, sources: &'a [u32]) -> Self {
-        match domain {
+    /// There is memory then for rows that each thread fills, and for what the caller will take beside them.
+    fn new(domain: Domain<'a>, sources: &'a [u32], beside: usize) -> Result<Self> {
+        Ok(match domain {
             Domain::Taxonomy(taxonomy, measure) => {
+                memory::require(4 * taxonomy.len(), "noise")?;
                 let every: Vec<u32> = (0..taxonomy.len() as u32).collect();
-                Self::Measured(Box::new(Rows::new(taxonomy, sources, &every, measure)))
+                Self::Measured(Box::new(Rows::new(taxonomy, sources, &every, measure, beside)?))
             }
-            Domain::Matrix(cells, _) => Self::Given(cells, sources),
-        }
+            Domain::Matrix(cells, width) => {
+                let threads = rayon::current_num_threads().min(sources.len().div_ceil(LANES));
+                memory::require(beside + threads * 8 * LANES.min(sources.len()) * width, "noise")?;
+                Self::Given(cells, sources)
+            }
+        })
     }
 
     /// Writes rows `first ..`, as many as `out` has room for; at most [`LANES`].
@@ -113,7 +120,9 @@ impl Column<'_> {
         work: impl Fn(usize, &[f64], &[u32], &mut ChaCha20Rng, &mut Vec<u32>, &mut T) + Sync,
     ) -> Result<(Vec<Vec<u32>>, Vec<T>)> {
         let width = self.domain.len();
-        let rows = Distances::new(self.domain, self.concepts);
+        let threads = rayon::current_num_threads().min(self.concepts.len().div_ceil(LANES));
+        let needs = 4 * records.total() + threads * CIRCLES * width;
+        let rows = Distances::new(self.domain, self.concepts, needs)?;
         let blocks: Vec<usize> = (0..self.concepts.len()).step_by(LANES).collect();
         let done: Result<Vec<(Vec<u32>, T)>> = blocks
             .par_iter()
@@ -121,7 +130,8 @@ impl Column<'_> {
             .map_init(Vec::new, |cells: &mut Vec<f64>, &first| {
                 let lanes = LANES.min(self.concepts.len() - first);
                 let mut told = T::default();
-                let mut found = Vec::new();
+                let members = (first..first + lanes).map(|category| records.of(category).len());
+                let mut found = Vec::with_capacity(members.sum());
                 if (first..first + lanes).any(|category| !records.of(category).is_empty()) {
                     cells.resize(lanes * width, 0.0);
                     rows.fill(first, width, cells);
@@ -141,12 +151,20 @@ impl Column<'_> {
         Ok(done?.into_iter().unzip())
     }
 
+    /// Bytes for the records by category and for the concept of each record.
+    fn needs(&self) -> usize {
+        Lists::needs(self.concepts.len(), self.codes.len()) + 4 * self.codes.len()
+    }
+
     /// Records by category.
     fn records(&self) -> Lists {
         let known = (0u32..).zip(self.codes).filter(|&(_, &c)| c != MISSING).map(|(i, &c)| (c, i));
         Lists::group(self.concepts.len(), known)
     }
 }
+
+/// Bytes for each concept, at most, of circles around one and of what is drawn from them.
+const CIRCLES: usize = 72;
 
 /// Puts what was found, category after category, to the records it is for.
 fn scatter(records: &Lists, found: Vec<Vec<u32>>, out: &mut [u32]) {

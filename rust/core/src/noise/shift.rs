@@ -9,6 +9,7 @@ use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 use crate::rng::{Stream, Streams};
 use crate::taxonomy::sweep::LANES;
 
@@ -62,6 +63,9 @@ pub fn shift(
     if let Some(error) = errors.iter().find(|e| !e.is_finite()) {
         return Err(Error::Parameter(format!("an error of {error}")));
     }
+    // References, where each record has one, are listed and sorted.
+    let references = if let Reference::Each(each) = reference { 12 * each.len() } else { 8 * column.domain.len() };
+    memory::require(column.needs() + references, "noise")?;
     let mut shifted = Shifted { concepts: vec![MISSING; column.codes.len()], truncated: 0, undirected: 0 };
     match reference {
         Reference::Concept(concept) => by_concept(column, errors, concept, streams, place, control, &mut shifted)?,
@@ -112,7 +116,7 @@ fn by_concept(
 ) -> Result<()> {
     column.domain.check(&[reference])?;
     let mut far = vec![0.0; column.domain.len()];
-    Distances::new(column.domain, &[reference]).fill(0, far.len(), &mut far);
+    Distances::new(column.domain, &[reference], 0)?.fill(0, far.len(), &mut far);
     let records = column.records();
     let stream = Stream::NoiseChoice { column: place, part: 0 };
     control.begin((column.concepts.len() + records.total()) as u64);
@@ -165,12 +169,13 @@ fn by_record(
     control.begin((parts * column.concepts.len() + column.codes.len()) as u64);
     for number in 0..parts {
         let some = &distinct[number * part..distinct.len().min((number + 1) * part)];
+        let rows = Distances::new(column.domain, some, 8 * some.len() * (v + 1) + column.needs())?;
         let mut far = vec![0.0; some.len() * v];
-        let rows = Distances::new(column.domain, some);
         far.par_chunks_mut(LANES * v).enumerate().try_for_each(|(block, cells)| {
             rows.fill(block * LANES, v, cells);
             control.check()
         })?;
+        drop(rows);
         let farthest: Vec<f64> = far.chunks(v).map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
         // Records without a reference go with the first part.
         let here = |record: usize| match references[record] {

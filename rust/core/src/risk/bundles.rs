@@ -12,11 +12,15 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::risk::columns::{below, check};
 use crate::tuples::Codes;
 
 /// Units of the weight of a value.
 const SCALE: f64 = 65_536.0;
+
+/// What needs memory here.
+const WHAT: &str = "linking units by all their rows";
 
 /// How each target fared, in the order of the targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +53,7 @@ pub fn attack(
     if u32::try_from(units).is_err() {
         return fail(format!("{units} units"));
     }
+    memory::require(size_of::<u32>() * units, WHAT)?;
     check(before, unit_before.len())?;
     check(after, unit_after.len())?;
     below(unit_before, units, "unit")?;
@@ -62,7 +67,10 @@ pub fn attack(
     };
     let known = Bags::new(before, unit_before, units, control)?;
     let release = Bags::new(after, unit_after, units, control)?;
-    let index = Index::new(&release, before.iter().map(|&(_, categories)| categories).sum(), units, unit_after);
+    let index = Index::new(&release, before.iter().map(|&(_, categories)| categories).sum(), units, unit_after)?;
+    // What each thread adds up for all units; and two figures for each target, as they are found and at the end.
+    let sums = (size_of::<i64>() + 3 * size_of::<u32>()) * units * rayon::current_num_threads().min(targets.len());
+    memory::require(sums + 5 * size_of::<(u32, u32)>() * targets.len(), WHAT)?;
     control.begin(targets.len() as u64);
     let found: Vec<(u32, u32)> = targets
         .par_iter()
@@ -92,6 +100,7 @@ impl Bags {
         if u32::try_from(categories).is_err() {
             return Err(Error::Parameter(format!("{categories} categories are more than 2^32")));
         }
+        memory::require(size_of::<u64>() * (columns.len() * unit_of.len() + units + 1), WHAT)?;
         let mut all: Vec<u64> = Vec::with_capacity(columns.len() * unit_of.len());
         let mut first = 0;
         for &(codes, categories) in columns {
@@ -104,8 +113,11 @@ impl Bags {
         all.par_sort_unstable();
         control.check()?;
         let mut starts = vec![0; units + 1];
-        let mut values = vec![];
-        for equal in all.chunk_by(|a, b| a == b) {
+        let distinct = all.chunk_by(|a, b| a == b);
+        let count = distinct.clone().count();
+        memory::require(size_of::<(u32, u32)>() * count, WHAT)?;
+        let mut values = Vec::with_capacity(count);
+        for equal in distinct {
             values.push((equal[0] as u32, equal.len() as u32));
             starts[(equal[0] >> 32) as usize + 1] = values.len();
         }
@@ -135,7 +147,10 @@ struct Index {
 }
 
 impl Index {
-    fn new(bags: &Bags, values: usize, units: usize, unit_of: &[u32]) -> Self {
+    fn new(bags: &Bags, values: usize, units: usize, unit_of: &[u32]) -> Result<Self> {
+        // Where values begin, twice, and their weights; the bags; of each unit its weight, place and a sort of these.
+        let words = 3 * (values + 1) + bags.values.len() + 3 * units;
+        memory::require(size_of::<u64>() * words, WHAT)?;
         let mut starts = vec![0; values + 1];
         for &(value, _) in &bags.values {
             starts[value as usize + 1] += 1;
@@ -162,7 +177,7 @@ impl Index {
         }
         let mut by_weight: Vec<u32> = (0..units as u32).filter(|&unit| present[unit as usize]).collect();
         by_weight.sort_by_key(|&unit| whole[unit as usize]);
-        Self { starts, units: of_value, weights, whole, by_weight, present }
+        Ok(Self { starts, units: of_value, weights, whole, by_weight, present })
     }
 
     /// How many units are nearest to a bag, and whether the true one is among them. `shared` is all zero, and stays so.

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::tuples::{Codes, Tuples};
 
 /// Fails unless every column has `n` codes, each below its number of categories.
@@ -28,6 +29,7 @@ pub(super) fn below(numbers: &[u32], limit: usize, what: &str) -> Result<()> {
 /// The distinct tuples of a table, and which one each record has.
 pub(super) fn numbered(columns: &[Codes<'_>], control: &Control) -> Result<(Tuples, Vec<u32>)> {
     let tuples = Tuples::of(columns, control)?;
+    memory::require(size_of::<u32>() * tuples.total(), "the distinct tuples of a table")?;
     let mut tuple_of = vec![0; tuples.total()];
     for tuple in 0..tuples.len() {
         for &record in tuples.records(tuple) {

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 use crate::risk::columns::{below, check, numbered};
 use crate::tuples::{Codes, Tuples};
 
@@ -69,6 +70,8 @@ pub fn attack(
     check(masked, n)?;
     check(kept, n)?;
     let groups = Lists::by_group(group_of, None)?;
+    let attacked = sampled.map_or(groups.len(), <[u32]>::len);
+    memory::require(3 * size_of::<f64>() * n + size_of::<u32>() * attacked, WHAT)?;
     let sampled = match sampled {
         Some(sampled) => {
             below(sampled, groups.len(), "group")?;
@@ -83,10 +86,16 @@ pub fn attack(
     let mut beliefs = Beliefs { best: unknown(), own: unknown(), hit: unknown() };
     control.begin(sampled.iter().map(|&group| groups.of(group as usize).len() as u64).sum());
     let statistics = Statistics::new(masked, kept, control)?;
+    let sizes = || sampled.iter().map(|&group| groups.of(group as usize).len());
+    let beliefs_of = 2 * size_of::<Belief>() * sizes().sum::<usize>();
+    let threads = rayon::current_num_threads().min(sampled.len().div_ceil(SOME));
+    let most = sizes().max().unwrap_or(0);
+    memory::require(beliefs_of + threads * room(most, masked.len(), kept.len()), WHAT)?;
     let found: Vec<Vec<Belief>> = sampled
-        .par_chunks(64)
+        .par_chunks(SOME)
         .map_init(Room::default, |room, some| {
-            let mut found = vec![];
+            let size = |&group: &u32| groups.of(group as usize).len();
+            let mut found = Vec::with_capacity(some.iter().map(size).sum());
             for &group in some {
                 let members = groups.of(group as usize);
                 match &statistics {
@@ -103,6 +112,26 @@ pub fn attack(
         (beliefs.best[record], beliefs.own[record], beliefs.hit[record]) = (belief.best, belief.own, belief.hit);
     }
     Ok(beliefs)
+}
+
+/// What needs memory here.
+const WHAT: &str = "an attack that knows the groups";
+
+/// Groups that a thread takes at a time.
+const SOME: usize = 64;
+
+/// Pairs of distinct members and rows of a group that are asked for once for all groups.
+const FEW: usize = 1 << 13;
+
+/// Bytes of four figures for each pair of distinct members and rows.
+const PAIR: usize = 4 * size_of::<f64>();
+
+/// Bytes that the attack on a group takes: values and pairs of values of its members, figures for some pairs of members and
+/// rows, and two for each set of rows of a small one.
+fn room(size: usize, masked: usize, kept: usize) -> usize {
+    let values = size * masked * (size_of::<u32>() + kept * size_of::<u64>());
+    let sets = if size <= EXACT { 2 << size } else { 0 };
+    values + 48 * size + PAIR * (size * size).min(FEW) + size_of::<f64>() * sets
 }
 
 /// What is believed about one record.
@@ -149,6 +178,8 @@ impl<'a> Statistics<'a> {
         }
         let people = numbered(masked, control)?;
         let rows = numbered(kept, control)?;
+        let categories = masked.iter().map(|&(_, categories)| categories);
+        memory::require(size_of::<u32>() * categories.sum::<usize>(), WHAT)?;
         let mut counts = Vec::with_capacity(masked.len());
         for &(codes, categories) in masked {
             let mut times = vec![0; categories];
@@ -161,7 +192,7 @@ impl<'a> Statistics<'a> {
         for &kept in kept {
             for &masked in masked {
                 control.check()?;
-                pairs.push(Pairs::new(masked, kept));
+                pairs.push(Pairs::new(masked, kept)?);
             }
         }
         Ok(Some(Self { masked, kept, people, rows, counts, pairs }))
@@ -179,6 +210,9 @@ impl<'a> Statistics<'a> {
         if people < 2 || rows < 2 {
             found.extend(blind(members));
             return Ok(());
+        }
+        if people * rows > FEW {
+            memory::require(PAIR * (people * rows).min(CELLS.max(PART * PART)), WHAT)?;
         }
         self.own_counts(members, room);
         if people * rows <= CELLS {
@@ -316,18 +350,26 @@ enum Pairs {
 }
 
 impl Pairs {
-    fn new(masked: Codes<'_>, kept: Codes<'_>) -> Self {
+    fn new(masked: Codes<'_>, kept: Codes<'_>) -> Result<Self> {
         let pairs = masked.0.iter().zip(kept.0);
         if masked.1.saturating_mul(kept.1) <= DENSE {
+            memory::require(size_of::<u32>() * masked.1 * kept.1, WHAT)?;
             let mut counts = vec![0; masked.1 * kept.1];
             pairs.for_each(|(&x, &v)| counts[x as usize * kept.1 + v as usize] += 1);
-            return Self::Dense { counts, width: kept.1 };
+            return Ok(Self::Dense { counts, width: kept.1 });
         }
+        memory::require(size_of::<u64>() * masked.0.len(), WHAT)?;
         let mut all: Vec<u64> = pairs.map(|(&x, &v)| key(x, v)).collect();
         all.par_sort_unstable();
         let equal = all.chunk_by(|a, b| a == b);
-        let (keys, counts) = equal.map(|equal| (equal[0], equal.len() as u32)).unzip();
-        Self::Sparse { keys, counts }
+        let distinct = equal.clone().count();
+        memory::require((size_of::<u64>() + size_of::<u32>()) * distinct, WHAT)?;
+        let (mut keys, mut counts) = (Vec::with_capacity(distinct), Vec::with_capacity(distinct));
+        for equal in equal {
+            keys.push(equal[0]);
+            counts.push(equal.len() as u32);
+        }
+        Ok(Self::Sparse { keys, counts })
     }
 
     #[inline]

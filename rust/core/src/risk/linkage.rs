@@ -17,9 +17,10 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 use crate::search::alone::{Alone, Near, Tuple, numbers};
 use crate::search::hierarchy::Hierarchy;
-use crate::search::lanes::LANES;
+use crate::search::lanes::{LANES, Scale};
 use crate::search::line::Numbers;
 use crate::search::scale::{self, Distance, Measured, Space};
 use crate::search::tree::{Node, Tree};
@@ -92,6 +93,8 @@ pub fn link(known: &[Known<'_>], owners: Sides<'_>, cells: Option<Sides<'_>>, co
     let (targets, release) = distinct(known, owners, cells, control)?;
     let columns = Columns::new(known, cells.is_some(), [&targets, &release], control)?;
     let Measured { spaces, lines, scale } = &columns.measured;
+    let bounds = Scale::needs(spaces, &columns.hierarchies);
+    memory::require(needs(known.len(), &targets, &release) + bounds, WHAT)?;
     let first = [&targets, &release].map(|tuples| first_of_cells(tuples, cells.is_some()));
     let grown = |tuples: &Tuples, roots: &[u32], leaf: usize| {
         let all: Vec<u32> = (0..tuples.len() as u32).collect();
@@ -105,7 +108,7 @@ pub fn link(known: &[Known<'_>], owners: Sides<'_>, cells: Option<Sides<'_>>, co
     control.check()?;
     let codes = columns.codes(&release, &tree.order);
     let (by_matrix, on_lines) = codes.split_at(spaces.len());
-    let index = Index::new(spaces, &columns.hierarchies[..spaces.len()], &tree, by_matrix, &starts);
+    let index = Index::new(spaces, &columns.hierarchies[..spaces.len()], &tree, by_matrix, &starts)?;
     let from = columns.codes(&targets, &near);
     let search = Search {
         categories: index.categories(&from[..spaces.len()]),
@@ -144,6 +147,22 @@ pub fn link(known: &[Known<'_>], owners: Sides<'_>, cells: Option<Sides<'_>>, co
     }
     Ok(linked)
 }
+
+/// What needs memory here.
+const WHAT: &str = "linking records";
+
+/// Bytes for the trees of both sides and for what is found.
+///
+/// A tuple has codes in two orders and once more for the search, and its part of the nodes. A target has three figures, twice;
+/// a row of the release has its place, and one among those of its owner.
+fn needs(columns: usize, targets: &Tuples, release: &Tuples) -> usize {
+    let tuples = targets.len() + release.len();
+    let rows = 8 * targets.total() + 6 * release.total();
+    size_of::<u32>() * (tuples * (5 * columns + 14) + rows)
+}
+
+/// Bytes of a category, for its place in a hierarchy and its records.
+const CATEGORY: usize = 160;
 
 /// The distinct tuples of both sides, the cell being the first value if there are cells; everything checked.
 fn distinct(
@@ -210,6 +229,8 @@ struct Columns {
 
 impl Columns {
     fn new(known: &[Known<'_>], cells: bool, sides: [&Tuples; 2], control: &Control) -> Result<Self> {
+        let categories: usize = known.iter().map(|column| column.distances.categories()).sum();
+        memory::require(CATEGORY * categories, WHAT)?;
         let first = usize::from(cells);
         let (mut matrices, mut lines) = (Vec::new(), Vec::new());
         let (mut attributes, mut numbers) = (Vec::new(), Vec::new());

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 use crate::risk::assignment::{LARGEST, assign};
 use crate::risk::columns::{below, check, numbered};
 use crate::rng::{Stream, Streams};
@@ -115,6 +116,9 @@ pub fn attack(
     for column in columns {
         check(&[(column.before, column.metric.categories()), (column.after, column.metric.categories())], n)?;
     }
+    // The pool of each record, records by pool, those asked for; rows as they are found, and at the end.
+    let asked = targets.map_or(n, <[u32]>::len).min(n);
+    memory::require(size_of::<u32>() * (5 * n + 6 * asked) + 3 * size_of::<(u32, u32)>() * asked, WHAT)?;
     let pool_of = match pools {
         [] => vec![0; n],
         pools => {
@@ -180,6 +184,12 @@ pub fn attack(
     Ok(Matched { people, rows })
 }
 
+/// What needs memory here.
+const WHAT: &str = "the best matching of people and rows";
+
+/// Bytes for each person and row of an assignment problem.
+const EDGE: usize = 64;
+
 /// Distances as whole numbers.
 struct Scale<'a> {
     columns: &'a [Column<'a>],
@@ -220,9 +230,9 @@ impl<'a> Scale<'a> {
         people.shuffle(rng);
         rows.shuffle(rng);
         let cells = people.len().saturating_mul(rows.len());
-        let mut costs: Vec<i64> = vec![];
-        costs.try_reserve_exact(cells).map_err(|_| Error::Memory(cells))?;
-        costs.resize(cells, 0);
+        let edges = EDGE * people.len().saturating_add(rows.len());
+        memory::require(cells.saturating_mul(size_of::<i64>()).saturating_add(edges), WHAT)?;
+        let mut costs = vec![0i64; cells];
         for (&person, costs) in people.iter().zip(costs.chunks_exact_mut(rows.len().max(1))) {
             control.check()?;
             for (c, column) in self.columns.iter().enumerate() {
@@ -262,6 +272,9 @@ impl Pooled {
         let columns = columns.map(|(codes, metric)| (codes, metric.categories()));
         let all: Vec<Codes<'_>> = std::iter::once((pool_of, pools)).chain(columns).collect();
         let tuples = Tuples::of(&all, control)?;
+        // Distances to all tuples, for each thread.
+        let room = 2 * size_of::<(i64, u32)>() * tuples.len() * rayon::current_num_threads();
+        memory::require(size_of::<u32>() * (pools + 1) + room, WHAT)?;
         let mut starts = vec![0; pools + 1];
         (0..tuples.len()).for_each(|tuple| starts[tuples.codes(tuple)[0] as usize + 1] = tuple as u32 + 1);
         Ok(Self { tuples, starts })

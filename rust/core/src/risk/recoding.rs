@@ -25,6 +25,7 @@ use rayon::prelude::*;
 use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::risk::assignment::{LARGEST, assign};
 use crate::risk::columns::check;
 use crate::rng::{Stream, Streams};
@@ -93,6 +94,12 @@ pub fn attack(
     Ok(images.iter().zip(&after).map(inverse).collect())
 }
 
+/// What needs memory here.
+const WHAT: &str = "undoing a recoding";
+
+/// Bytes of a category.
+const CATEGORY: usize = 120;
+
 /// One of the two tables.
 struct Side {
     tuples: Tuples,
@@ -107,6 +114,8 @@ impl Side {
     fn new(columns: &[Codes<'_>], renamed: usize, control: &Control) -> Result<Self> {
         let tuples = Tuples::of(columns, control)?;
         let categories: Vec<usize> = columns.iter().map(|&(_, categories)| categories).collect();
+        // Counts, signatures and what they are refined from; classes, names and images.
+        memory::require(CATEGORY * categories.iter().sum::<usize>(), WHAT)?;
         let mut counts: Vec<Vec<u64>> = categories.iter().map(|&categories| vec![0; categories]).collect();
         for (counts, (codes, _)) in counts.iter_mut().zip(columns) {
             for &code in *codes {
@@ -160,7 +169,13 @@ impl Side {
 
     /// Roots of the numbers of rows that categories of one column share with those of another; categories are named by
     /// labels, of which those of the first are below `size`.
-    fn profile(&self, size: usize, from: impl Fn(&[u32]) -> u32 + Sync, to: impl Fn(&[u32]) -> u32 + Sync) -> Profile {
+    fn profile(
+        &self,
+        size: usize,
+        from: impl Fn(&[u32]) -> u32 + Sync,
+        to: impl Fn(&[u32]) -> u32 + Sync,
+    ) -> Result<Profile> {
+        memory::require(size_of::<(u64, u32)>() * self.tuples.len() + size_of::<usize>() * (size + 1), WHAT)?;
         let tuples = (0..self.tuples.len()).into_par_iter();
         let mut pairs: Vec<(u64, u32)> = tuples
             .map(|tuple| {
@@ -171,8 +186,11 @@ impl Side {
             .collect();
         pairs.par_sort_unstable();
         let mut starts = vec![0; size + 1];
-        let mut items = vec![];
-        for equal in pairs.chunk_by(|a, b| a.0 == b.0) {
+        let distinct = pairs.chunk_by(|a, b| a.0 == b.0);
+        let count = distinct.clone().count();
+        memory::require(size_of::<(u32, f64)>() * count, WHAT)?;
+        let mut items = Vec::with_capacity(count);
+        for equal in distinct {
             let count: u64 = equal.iter().map(|&(_, times)| u64::from(times)).sum();
             items.push((equal[0].0 as u32, (count as f64).sqrt()));
             starts[(equal[0].0 >> 32) as usize + 1] = items.len();
@@ -180,7 +198,7 @@ impl Side {
         for label in 1..starts.len() {
             starts[label] = starts[label].max(starts[label - 1]);
         }
-        Profile { starts, items }
+        Ok(Profile { starts, items })
     }
 }
 
@@ -365,6 +383,18 @@ impl Occurring {
     }
 }
 
+/// Bytes that the pairing of so many categories takes: scores and costs of all pairs, or, where they are too many, those of a
+/// category for each thread and the candidates of all.
+fn pairing(rows: usize, columns: usize) -> usize {
+    let figure = size_of::<f64>();
+    let both = if rows.max(columns) <= DENSE {
+        2 * figure * rows * columns
+    } else {
+        5 * figure * columns * rayon::current_num_threads() + 8 * figure * CANDIDATES * rows
+    };
+    both + 64 * (rows + columns)
+}
+
 /// What the categories of a renamed column share with the labels of all others.
 struct Shared {
     column: usize,
@@ -383,8 +413,8 @@ impl Shared {
                 sides[0].categories[c],
                 |codes| codes[c],
                 |codes| from[codes[other] as usize],
-            ));
-            after.push(sides[1].profile(size, |codes| to[codes[other] as usize], |codes| codes[c]));
+            )?);
+            after.push(sides[1].profile(size, |codes| to[codes[other] as usize], |codes| codes[c])?);
         }
         Ok(Self { column: c, before, after })
     }
@@ -419,6 +449,7 @@ impl Shared {
             Ok(scores)
         };
         let (rows, columns) = (before.len(), after.len());
+        memory::require(pairing(rows, columns), WHAT)?;
         let mut images = vec![MISSING; occurring.categories[0]];
         let mut total = 0.0;
         if rows.max(columns) <= DENSE {
@@ -430,15 +461,14 @@ impl Shared {
                 images[before[row].0 as usize] = after[column].0;
                 total += all[row][column];
             };
+            let mut costs: Vec<i64> = Vec::with_capacity(rows * columns);
             // The side with fewer categories looks for those of the other.
             if rows <= columns {
-                let costs: Vec<i64> =
-                    (0..rows).flat_map(|r| (0..columns).map(move |c| (r, c))).map(|(r, c)| cost(r, c)).collect();
+                costs.extend((0..rows).flat_map(|r| (0..columns).map(move |c| (r, c))).map(|(r, c)| cost(r, c)));
                 let found = assign(&costs, rows, columns, control)?;
                 found.iter().enumerate().for_each(|(row, &column)| take(row, column as usize));
             } else {
-                let costs: Vec<i64> =
-                    (0..columns).flat_map(|c| (0..rows).map(move |r| (r, c))).map(|(r, c)| cost(r, c)).collect();
+                costs.extend((0..columns).flat_map(|c| (0..rows).map(move |r| (r, c))).map(|(r, c)| cost(r, c)));
                 let found = assign(&costs, columns, rows, control)?;
                 found.iter().enumerate().for_each(|(column, &row)| take(row as usize, column));
             }

@@ -8,6 +8,8 @@ use rayon::prelude::*;
 
 use super::hierarchy::Hierarchy;
 use super::scale::{Distance, Space};
+use crate::error::Result;
+use crate::memory;
 
 /// Lanes of a batch.
 pub(crate) const LANES: usize = 16;
@@ -73,7 +75,8 @@ pub(crate) struct Scale<'a> {
 }
 
 impl<'a> Scale<'a> {
-    pub fn new(spaces: &'a [Space], hierarchies: &'a [Hierarchy]) -> Self {
+    pub fn new(spaces: &'a [Space], hierarchies: &'a [Hierarchy]) -> Result<Self> {
+        memory::require(Self::needs(spaces, hierarchies), "bounds of distances")?;
         let largest = |space: &Space| space.distances().par_iter().copied().max().unwrap_or(0);
         let largest_sum: Distance = spaces.iter().map(largest).sum();
         let shift = (0..Distance::BITS).find(|shift| largest_sum >> shift <= LARGEST).unwrap_or(0);
@@ -81,7 +84,7 @@ impl<'a> Scale<'a> {
         let of = |x: Distance| (x, true);
         let join = |a: (Distance, bool), b: (Distance, bool)| (a.0.min(b.0), a.1 && b.1 && a.0 == b.0);
         let keep = |(least, even): (Distance, bool)| (shorten(least), even);
-        Self {
+        Ok(Self {
             distances: spaces.iter().map(|s| s.distances().par_iter().map(|&x| shorten(x)).collect()).collect(),
             bounds: hierarchies
                 .iter()
@@ -93,7 +96,19 @@ impl<'a> Scale<'a> {
             spaces,
             hierarchies,
             shift,
-        }
+        })
+    }
+
+    /// Bytes for distances between categories and to groups; those of one category to groups, and tables, for each thread.
+    pub fn needs(spaces: &[Space], hierarchies: &[Hierarchy]) -> usize {
+        let threads = rayon::current_num_threads();
+        let each = spaces.iter().zip(hierarchies).map(|(space, hierarchy)| {
+            let (d, groups) = (space.len(), hierarchy.len());
+            let own = size_of::<i16>() * d * d + size_of::<(i16, bool)>() * d * groups;
+            let room = (size_of::<Vector>() + size_of::<u32>()) * d + (size_of::<Bound>() + size_of::<u32>()) * groups;
+            own + threads * (room + size_of::<(Distance, bool)>() * groups)
+        });
+        each.sum()
     }
 
     /// The numbers of the categories of all tuples, tuple after tuple.

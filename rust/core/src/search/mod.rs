@@ -76,10 +76,10 @@ impl<'a> Index<'a> {
         tree: &'a Tree,
         codes: &[Vec<u32>],
         starts: &'a [u32],
-    ) -> Self {
-        let scale = Scale::new(spaces, hierarchies);
+    ) -> Result<Self> {
+        let scale = Scale::new(spaces, hierarchies)?;
         let categories = scale.categories(codes);
-        Self { scale, tree, categories, attributes: spaces.len(), starts }
+        Ok(Self { scale, tree, categories, attributes: spaces.len(), starts })
     }
 
     /// The categories of other tuples as searches need them, tuple after tuple.

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::line::{Line, Numbers};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::tuples::Attribute;
 
 /// A distance between categories, or a sum of such over the attributes, in a unit common to all attributes.
@@ -91,6 +92,10 @@ pub(crate) fn measured(
         .iter()
         .map(|counts| (0..counts.len() as u32).filter(|&code| counts[code as usize] > 0).collect())
         .collect();
+    let squares = || present.iter().map(|codes| codes.len() * codes.len());
+    // Distances between the categories that occur, and, of one attribute after another, which of them are different.
+    let distances = size_of::<Distance>() * (squares().sum::<usize>() + squares().max().unwrap_or(0));
+    memory::require(distances, "distances between categories")?;
     let mut levels = Vec::new();
     let mut largest_sum = 0.0;
     for (attribute, codes) in attributes.iter().zip(&present) {

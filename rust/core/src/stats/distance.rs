@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::joint::Joint;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Categories of the first column that are worked on side by side, one vector register or two.
 const LANES: usize = 8;
@@ -44,6 +45,13 @@ impl<'a> Matrix<'a> {
     }
 }
 
+/// Bytes for sums and counts of the values of both columns, for the pairs, and for the lanes of each thread.
+fn needs(joint: &Joint) -> usize {
+    let (a, b) = joint.categories;
+    let threads = rayon::current_num_threads();
+    size_of::<u64>() * (8 * a + 2 * b + (LANES + 1) * b * threads) + size_of::<(u32, f64)>() * joint.x.len()
+}
+
 /// Mean product of the double-centred distances of two columns: the square of `sdCov`, before clipping at zero.
 ///
 /// Sums are taken per block of categories and added in order, so threads cannot change the last digit.
@@ -58,6 +66,7 @@ pub fn covariance_squared(joint: &Joint, a: Matrix<'_>, b: Matrix<'_>, control: 
     if records == 0.0 {
         return Err(Error::Parameter("no record has both values".into()));
     }
+    memory::require(needs(joint), "a covariance of distances")?;
     let margins = joint.margins();
     let (mean_a, all_a) = a.means(&margins.0, records);
     let (mean_b, all_b) = b.means(&margins.1, records);

@@ -6,6 +6,7 @@ use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory::{self, Meter};
 
 /// Records that one thread counts before it looks at the control handle.
 const CHUNK: usize = 1 << 18;
@@ -42,6 +43,7 @@ impl Joint {
         let known = |&(&x, &y): &(&u32, &u32)| x != MISSING && y != MISSING;
         let chunks = || x.par_chunks(CHUNK).zip(y.par_chunks(CHUNK));
         let cells: Vec<(u64, u64)> = if dx.saturating_mul(dy) <= DENSE {
+            memory::require(tables(dx * dy, x.len().div_ceil(CHUNK)), WHAT)?;
             let table = chunks()
                 .try_fold(
                     || vec![0u64; dx * dy],
@@ -51,11 +53,15 @@ impl Joint {
                     },
                 )
                 .try_reduce(|| vec![0; dx * dy], |a, b| Ok(add(a, &b)))?;
-            let filled = table.into_iter().enumerate().filter(|&(_, count)| count > 0);
-            filled.map(|(cell, count)| (cell as u64, count)).collect()
+            let filled = table.iter().filter(|&&count| count > 0).count();
+            memory::require(size_of::<(u64, u64)>() * filled, WHAT)?;
+            let mut cells = Vec::with_capacity(filled);
+            cells.extend((0..).zip(table).filter(|&(_, count)| count > 0));
+            cells
         } else {
             grouped(x, y, categories, control)?
         };
+        memory::require(size_of::<(u64, u64)>() * cells.len(), WHAT)?;
         Ok(Self {
             x: cells.iter().map(|c| (c.0 / dy as u64) as u32).collect(),
             y: cells.iter().map(|c| (c.0 % dy as u64) as u32).collect(),
@@ -83,8 +89,11 @@ impl Joint {
 /// Counts pairs where a full table would be large: groups the records by their first value, then counts each group.
 fn grouped(x: &[u32], y: &[u32], (dx, dy): (usize, usize), control: &Control) -> Result<Vec<(u64, u64)>> {
     let known = x.iter().copied().zip(y.iter().copied()).filter(|&(x, y)| x != MISSING && y != MISSING);
+    let lists = 4 * size_of::<Vec<(u64, u64)>>() * dx;
+    memory::require(Lists::needs(dx, x.len()) + lists + size_of::<u64>() * dy * rayon::current_num_threads(), WHAT)?;
     let second = Lists::group(dx, known);
     control.check()?;
+    let meter = Meter::default();
     let groups: Result<Vec<Vec<(u64, u64)>>> = (0..dx)
         .into_par_iter()
         .map_init(
@@ -100,20 +109,25 @@ fn grouped(x: &[u32], y: &[u32], (dx, dy): (usize, usize), control: &Control) ->
                 }
                 found.sort_unstable();
                 control.advance(group.len() as u64)?;
+                meter.keep(size_of::<(u64, u64)>() * found.len(), WHAT)?;
                 let cell = |y: u32| (x * dy + y as usize) as u64;
                 Ok(found.into_iter().map(|y| (cell(y), std::mem::take(&mut table[y as usize]))).collect())
             },
         )
         .collect();
-    Ok(groups?.concat())
+    let groups = groups?;
+    memory::require(size_of::<(u64, u64)>() * groups.iter().map(Vec::len).sum::<usize>(), WHAT)?;
+    Ok(groups.concat())
 }
 
 /// Counts of a column's values; missing ones are left out.
 pub fn counts(codes: &[u32], categories: usize, control: &Control) -> Result<Vec<u64>> {
     check(codes, categories)?;
+    let chunk = CHUNK.max(categories);
+    memory::require(tables(categories, codes.len().div_ceil(chunk)), WHAT)?;
     control.begin(codes.len() as u64);
     codes
-        .par_chunks(CHUNK.max(categories))
+        .par_chunks(chunk)
         .try_fold(
             || vec![0u64; categories],
             |mut table, codes| {
@@ -122,6 +136,14 @@ pub fn counts(codes: &[u32], categories: usize, control: &Control) -> Result<Vec
             },
         )
         .try_reduce(|| vec![0; categories], |a, b| Ok(add(a, &b)))
+}
+
+/// What needs memory here.
+const WHAT: &str = "counting values";
+
+/// Bytes of the tables of so many cells that threads fill at once. Each fills one for some chunks and adds it to another.
+fn tables(cells: usize, chunks: usize) -> usize {
+    size_of::<u64>() * cells * (2 * chunks.min(2 * rayon::current_num_threads()) + 1)
 }
 
 fn add(mut a: Vec<u64>, b: &[u64]) -> Vec<u64> {

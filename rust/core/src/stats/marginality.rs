@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::taxonomy::Taxonomy;
 
 /// Pairs that one thread measures before it looks at the control handle.
@@ -27,6 +28,8 @@ impl<'a> Pruned<'a> {
         if counts.len() != tree.len() {
             return Err(Error::Parameter(format!("{} counts for {} concepts", counts.len(), tree.len())));
         }
+        // These, and two figures for each concept that come of them.
+        memory::require(3 * size_of_val(counts), "the marginality of a sample")?;
         let mut below = counts.to_vec();
         for &c in tree.order().iter().rev() {
             if let Some(&p) = tree.parents(c).first() {
@@ -84,6 +87,7 @@ impl Marginality {
         if a.len() != b.len() {
             return Err(Error::Parameter(format!("pairs of {} and {} concepts", a.len(), b.len())));
         }
+        memory::require(size_of::<f64>() * a.len(), "distances of pairs")?;
         control.begin(a.len() as u64);
         let mut out = vec![0.0; a.len()];
         out.par_chunks_mut(PAIRS).zip(a.par_chunks(PAIRS)).zip(b.par_chunks(PAIRS)).try_for_each(|((out, a), b)| {

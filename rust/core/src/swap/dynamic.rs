@@ -27,6 +27,7 @@ use crate::MISSING;
 use crate::control::Control;
 use crate::error::Result;
 use crate::lists::Lists;
+use crate::memory::{self, Meter};
 use crate::rng::hypergeometric;
 
 /// Draws of records swapped since before the list of farthest categories is made anew.
@@ -42,6 +43,7 @@ pub fn swap(
     control: &Control,
 ) -> Result<Swapped> {
     check_k(k)?;
+    memory::require(needs(codes.len(), counts.len(), k), WHAT)?;
     let mut reference = farthest_from_all(distances, counts, rng)?;
     let records: u64 = counts.iter().sum();
     let mut state = State::new(distances, counts, k as u64);
@@ -55,7 +57,7 @@ pub fn swap(
             told = state.unswapped.total;
         }
         state.unswapped.take(reference);
-        let (candidates, partner) = state.partner(reference, rng);
+        let (candidates, partner) = state.partner(reference, rng)?;
         result.count(candidates as usize);
         if let Some(partner) = partner {
             state.unswapped.take(partner);
@@ -66,10 +68,20 @@ pub fn swap(
             }
         }
         if state.unswapped.total > 0 {
-            reference = state.farthest(reference, rng);
+            reference = state.farthest(reference, rng)?;
         }
     }
     Ok(result)
+}
+
+/// What needs memory here.
+const WHAT: &str = "swapping a column";
+
+/// Bytes for so many records of `d` categories, beside clusters and far ends, which are counted as they are found.
+fn needs(n: usize, d: usize, k: usize) -> usize {
+    let category =
+        size_of::<Option<Cluster>>() + size_of::<End>() + size_of::<(Distance, usize)>() * 3 + 2 * size_of::<u64>();
+    Swapped::needs(n, k) + Lists::needs(d, n) + category * d
 }
 
 /// Where the process stands: what is unswapped, and what has been worked out about clusters and far ends.
@@ -80,6 +92,7 @@ struct State<'a> {
     unswapped: Unswapped,
     clusters: Vec<Option<Cluster>>,
     ends: Vec<End>,
+    meter: Meter,
 }
 
 /// The `k` records nearest to a reference of one category, the reference itself left out.
@@ -104,6 +117,10 @@ impl Cluster {
         self.boundary.len() as u64 > 8 * self.drawn
     }
 }
+
+/// Bytes of a category at the boundary of a cluster, and at a far end.
+const CLUSTERED: usize = size_of::<u32>() + size_of::<u64>();
+const ENDED: usize = 2 * size_of::<u32>();
 
 /// The farthest unswapped categories from one category, and how many unswapped records they had when listed.
 #[derive(Clone, Default)]
@@ -139,7 +156,15 @@ impl<'a> State<'a> {
     fn new(distances: &'a [f64], counts: &'a [u64], k: u64) -> Self {
         let d = counts.len();
         let clusters = (0..d).map(|_| None).collect();
-        Self { distances, counts, k, unswapped: Unswapped::new(counts), clusters, ends: vec![End::default(); d] }
+        Self {
+            distances,
+            counts,
+            k,
+            unswapped: Unswapped::new(counts),
+            clusters,
+            ends: vec![End::default(); d],
+            meter: Meter::default(),
+        }
     }
 
     fn row(&self, category: usize) -> &'a [f64] {
@@ -147,11 +172,11 @@ impl<'a> State<'a> {
     }
 
     /// Draws a partner for a reference (which is taken already): how many candidates there were, and the category.
-    fn partner(&mut self, reference: usize, rng: &mut ChaCha20Rng) -> (u64, Option<usize>) {
+    fn partner(&mut self, reference: usize, rng: &mut ChaCha20Rng) -> Result<(u64, Option<usize>)> {
         if self.clusters[reference].is_none() {
-            self.clusters[reference] = Some(self.cluster(reference));
+            self.clusters[reference] = Some(self.cluster(reference)?);
         }
-        let Some(cluster) = &self.clusters[reference] else { return (0, None) };
+        let Some(cluster) = &self.clusters[reference] else { return Ok((0, None)) };
         let inside: u64 = self.unswapped.of(&cluster.inside);
         let (drawn, from_boundary) = if cluster.is_wide() {
             let members = self.unswapped.drawn(cluster, rng);
@@ -165,15 +190,15 @@ impl<'a> State<'a> {
         };
         let candidates = inside + drawn;
         if candidates == 0 {
-            return (0, None);
+            return Ok((0, None));
         }
         let nth = rng.random_range(0..candidates);
         let partner = if nth < inside { Some(self.unswapped.nth(&cluster.inside, nth)) } else { from_boundary };
-        (candidates, partner)
+        Ok((candidates, partner))
     }
 
     /// Finds the cluster of a category: the distance at which it ends, then the categories within and at it.
-    fn cluster(&self, reference: usize) -> Cluster {
+    fn cluster(&self, reference: usize) -> Result<Cluster> {
         let row = self.row(reference);
         let others = |c: usize| self.counts[c] - u64::from(c == reference);
         // The nearest categories so far, the farthest of them on top, and the number of their records.
@@ -197,21 +222,24 @@ impl<'a> State<'a> {
             nearest.iter().filter(|(distance, _)| distance.0 < end).map(|&(_, c)| c as u32).collect();
         let taken: u64 = inside.iter().map(|&c| others(c as usize)).sum();
         let at_end = |&(c, &distance): &(usize, &f64)| distance == end && self.counts[c] > 0;
-        let boundary: Vec<u32> = row.iter().enumerate().filter(at_end).map(|(c, _)| c as u32).collect();
+        let ties = row.iter().enumerate().filter(at_end).count();
+        self.meter.keep(size_of::<u32>() * inside.capacity() + CLUSTERED * ties, WHAT)?;
+        let mut boundary = Vec::with_capacity(ties);
+        boundary.extend(row.iter().enumerate().filter(at_end).map(|(c, _)| c as u32));
         let mut sum = 0;
         let sums = boundary.iter().map(|&c| {
             sum += others(c as usize);
             sum
         });
         let sums: Vec<u64> = sums.collect();
-        Cluster { drawn: (self.k - taken.min(self.k)).min(sum), inside, boundary, sums }
+        Ok(Cluster { drawn: (self.k - taken.min(self.k)).min(sum), inside, boundary, sums })
     }
 
     /// Draws one of the unswapped records that are farthest from a category; its category.
-    fn farthest(&mut self, from: usize, rng: &mut ChaCha20Rng) -> usize {
+    fn farthest(&mut self, from: usize, rng: &mut ChaCha20Rng) -> Result<usize> {
         loop {
             if let Some(category) = (0..TRIALS).find_map(|_| self.ends[from].draw(&self.unswapped, rng)) {
-                return category;
+                return Ok(category);
             }
             let alive = |&c: &u32| self.unswapped.count[c as usize] > 0;
             let mut left: Vec<u32> = self.ends[from].categories.iter().copied().filter(alive).collect();
@@ -228,6 +256,8 @@ impl<'a> State<'a> {
                     }
                 }
             }
+            let known = self.ends[from].categories.capacity();
+            self.meter.keep(ENDED * left.capacity().saturating_sub(known), WHAT)?;
             self.ends[from] = End::new(left, &self.unswapped);
         }
     }

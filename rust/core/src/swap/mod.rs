@@ -31,6 +31,11 @@ impl Swapped {
         Self { codes: codes.to_vec(), candidates: Vec::new() }
     }
 
+    /// Bytes that the result for `n` records takes.
+    fn needs(n: usize, k: usize) -> usize {
+        size_of::<u32>() * n + size_of::<u64>() * 2 * (k.min(n) + 1)
+    }
+
     fn count(&mut self, candidates: usize) {
         if self.candidates.len() <= candidates {
             self.candidates.resize(candidates + 1, 0);

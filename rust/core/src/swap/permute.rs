@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 use crate::rng::{Stream, Streams};
 
 /// Groups that share one generator. Part of the output law for a given seed.
@@ -24,11 +25,13 @@ pub fn permute(
     if let Some(other) = columns.iter().find(|codes| codes.len() != n) {
         return Err(Error::Parameter(format!("groups of {n} records and a column of {}", other.len())));
     }
+    memory::require(needs(n, groups.len(), columns.len()), "permuting inside groups")?;
     control.begin((n * columns.len()) as u64);
     let mut sources = Vec::new();
     let mut permuted = Vec::with_capacity(columns.len());
     for (column, codes) in (0..).zip(columns) {
         if !joint || sources.is_empty() {
+            sources.clear();
             sources = shuffled(groups, Stream::Permutation(column), streams, control)?;
         }
         let mut after = codes.to_vec();
@@ -44,6 +47,11 @@ pub fn permute(
     Ok(permuted)
 }
 
+/// Bytes for the columns and for one permutation in blocks.
+fn needs(n: usize, groups: usize, columns: usize) -> usize {
+    size_of::<u32>() * n * (columns + 1) + 4 * size_of::<Vec<u32>>() * groups.div_ceil(BLOCK)
+}
+
 /// The groups of a block.
 fn block_of(groups: &Lists, block: usize) -> impl Iterator<Item = &[u32]> {
     (block * BLOCK..groups.len().min((block + 1) * BLOCK)).map(|group| groups.of(group))
@@ -54,7 +62,7 @@ fn shuffled(groups: &Lists, stream: Stream, streams: &Streams, control: &Control
     let of_block = |block| {
         control.check()?;
         let mut rng = streams.generator(stream, block as u32);
-        let mut records = Vec::new();
+        let mut records = Vec::with_capacity(block_of(groups, block).map(<[u32]>::len).sum());
         for group in block_of(groups, block) {
             let start = records.len();
             records.extend_from_slice(group);

@@ -9,19 +9,27 @@ use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 
 /// Draws by trial before the candidates are listed.
 const TRIALS: usize = 64;
 
+/// What needs memory here.
+const WHAT: &str = "swapping a column";
+
+/// Bytes for each category that its rank takes: a number or two, and a sort.
+const RANKED: usize = 36;
+
 /// Ranks the records with a value by the rank of their category; records of one rank are in random order. O(n + ranks).
-pub fn ranking(codes: &[u32], rank_of: &[u32], rng: &mut ChaCha20Rng) -> Vec<u32> {
+pub fn ranking(codes: &[u32], rank_of: &[u32], rng: &mut ChaCha20Rng) -> Result<Vec<u32>> {
     let ranks = rank_of.iter().copied().max().map_or(0, |r| r as usize + 1);
+    memory::require(Lists::needs(ranks, codes.len()), "a ranking of the records")?;
     let known = (0u32..).zip(codes).filter(|&(_, &c)| c != MISSING).map(|(i, &c)| (rank_of[c as usize], i));
     let mut records = Lists::group(ranks, known);
     for rank in 0..ranks {
         records.of_mut(rank).shuffle(rng);
     }
-    records.into_items()
+    Ok(records.into_items())
 }
 
 /// Swaps along a ranking (SRS-1, thesis algorithm 1, and numerical rank swapping). Expected O(n).
@@ -31,6 +39,7 @@ pub fn ranking(codes: &[u32], rank_of: &[u32], rng: &mut ChaCha20Rng) -> Vec<u32
 pub fn swap(codes: &[u32], order: &[u32], k: usize, rng: &mut ChaCha20Rng, control: &Control) -> Result<Swapped> {
     check_k(k)?;
     let n = order.len();
+    memory::require(Swapped::needs(codes.len(), k) + n, WHAT)?;
     let mut result = Swapped::new(codes);
     let mut swapped = vec![false; n];
     let mut candidates = 0;
@@ -80,7 +89,10 @@ fn pick(swapped: &[bool], start: usize, end: usize, candidates: usize, rng: &mut
 
 /// Swaps random pairs, whatever their values: the baseline without any restriction. O(n).
 pub fn random(codes: &[u32], rng: &mut ChaCha20Rng, control: &Control) -> Result<Swapped> {
-    let mut order: Vec<u32> = (0u32..).zip(codes).filter(|&(_, &c)| c != MISSING).map(|(i, _)| i).collect();
+    let n = codes.len();
+    memory::require(Swapped::needs(n, n) + size_of_val(codes), WHAT)?;
+    let mut order = Vec::with_capacity(n);
+    order.extend((0u32..).zip(codes).filter(|&(_, &c)| c != MISSING).map(|(i, _)| i));
     control.begin(order.len() as u64);
     order.shuffle(rng);
     let mut result = Swapped::new(codes);
@@ -106,8 +118,9 @@ pub fn ranks_from_the_farthest(distances: &[f64], counts: &[u64], rng: &mut ChaC
 }
 
 /// Ranks of categories by how frequent they are: the distributional baseline.
-pub fn ranks_by_frequency(counts: &[u64]) -> Vec<u32> {
-    dense_ranks(&counts.iter().map(|&c| c as f64).collect::<Vec<f64>>())
+pub fn ranks_by_frequency(counts: &[u64]) -> Result<Vec<u32>> {
+    memory::require(RANKED * counts.len(), WHAT)?;
+    Ok(dense_ranks(&counts.iter().map(|&c| c as f64).collect::<Vec<f64>>()))
 }
 
 /// The category with the largest sum of distances to all records; of equal ones, each record is as likely.
@@ -116,6 +129,7 @@ pub(super) fn farthest_from_all(distances: &[f64], counts: &[u64], rng: &mut Cha
     if distances.len() != d * d {
         return Err(Error::Parameter(format!("{} distances for {d} categories", distances.len())));
     }
+    memory::require(RANKED * d, WHAT)?;
     let sum = |i: usize| (0..d).map(|j| distances[i * d + j] * counts[j] as f64).sum::<f64>();
     let sums: Vec<f64> = (0..d).map(|i| if counts[i] > 0 { sum(i) } else { f64::NEG_INFINITY }).collect();
     let largest = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -1,7 +1,9 @@
 //! The part of a taxonomy that some values need: the values and all their subsumers.
 
 use super::graph::{Marks, Taxonomy};
+use crate::error::Result;
 use crate::lists::Lists;
+use crate::memory;
 
 /// An upward closed part of a taxonomy, renumbered so that parents come before children.
 #[derive(Debug)]
@@ -17,23 +19,27 @@ pub struct Closure {
 
 impl Closure {
     /// The closure of some concepts. O(concepts in the taxonomy + links in the closure).
-    pub fn new(taxonomy: &Taxonomy, values: impl Iterator<Item = u32>) -> Self {
+    pub fn new(taxonomy: &Taxonomy, values: impl Iterator<Item = u32>) -> Result<Self> {
+        memory::require(36 * taxonomy.len() + 4 * taxonomy.links(), "the concepts above some values")?;
         let mut inside = Marks::new(taxonomy.len());
         let mut open: Vec<u32> = values.filter(|&v| inside.insert(v)).collect();
+        let (mut nodes, mut links) = (0, 0);
         while let Some(c) = open.pop() {
+            (nodes, links) = (nodes + 1, links + taxonomy.parents(c).len());
             open.extend(taxonomy.parents(c).iter().filter(|&&p| inside.insert(p)));
         }
-        let concept: Vec<u32> = taxonomy.order().iter().copied().filter(|&c| inside.contains(c)).collect();
+        let mut concept = Vec::with_capacity(nodes);
+        concept.extend(taxonomy.order().iter().filter(|&&c| inside.contains(c)));
         let mut node = vec![u32::MAX; taxonomy.len()];
         for (i, &c) in concept.iter().enumerate() {
             node[c as usize] = i as u32;
         }
-        let mut parents = Lists::builder(concept.len(), concept.len());
+        let mut parents = Lists::builder(nodes, links);
         for &c in &concept {
             parents.push(taxonomy.parents(c).iter().map(|&p| node[p as usize]));
         }
         let depth = concept.iter().map(|&c| taxonomy.depth(c)).collect();
-        Self { concept, parents, depth, node }
+        Ok(Self { concept, parents, depth, node })
     }
 
     /// Number of nodes, never zero.

@@ -7,6 +7,7 @@ use super::measure::Measure;
 use super::sweep::{Cell, LANES, Rows};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Fills `out` with the distances of all pairs of `values`, row after row. O(values · (links above them / 32 + values)).
 ///
@@ -26,7 +27,7 @@ pub fn matrix<F: Cell>(
     if d == 0 {
         return Ok(());
     }
-    let rows = Rows::new(taxonomy, values, values, measure);
+    let rows = Rows::new(taxonomy, values, values, measure, 0)?;
     control.begin(d as u64);
     out.par_chunks_mut(LANES * d).enumerate().try_for_each(|(block, cells)| {
         rows.fill(block * LANES, cells);
@@ -36,6 +37,8 @@ pub fn matrix<F: Cell>(
 
 /// The distance of each pair `(a[i], b[i])`. O(distinct a · (links / 32 + distinct b)), no matrix is kept.
 pub fn pairs(taxonomy: &Taxonomy, a: &[u32], b: &[u32], measure: &Measure, control: &Control) -> Result<Vec<f64>> {
+    // Both lists once more, and where each pair stands.
+    memory::require(20 * a.len(), "distances of pairs")?;
     let distinct = |concepts: &[u32]| {
         let mut list = concepts.to_vec();
         list.sort_unstable();
@@ -47,7 +50,8 @@ pub fn pairs(taxonomy: &Taxonomy, a: &[u32], b: &[u32], measure: &Measure, contr
     let mut asked: Vec<(u32, u32, u32)> =
         (0..a.len()).map(|i| (place(&sources, a[i]) as u32, place(&targets, b[i]) as u32, i as u32)).collect();
     asked.sort_unstable();
-    let rows = Rows::<f64>::new(taxonomy, &sources, &targets, measure);
+    // The distances where they are found, and where they belong.
+    let rows = Rows::<f64>::new(taxonomy, &sources, &targets, measure, 16 * a.len())?;
     control.begin(asked.len() as u64);
     let blocks: Vec<_> = asked.chunk_by(|x, y| x.0 as usize / LANES == y.0 as usize / LANES).collect();
     let found: Result<Vec<Vec<f64>>> = blocks
@@ -89,8 +93,14 @@ impl Sums {
         let largest = measure.max(taxonomy.max_depth()).max(1.0);
         // As fine as a float resolves the largest distance; finer digits would be noise.
         let scale = 2f64.powi(52 - largest.log2().ceil() as i32);
+        // A thread adds up into sums of its own. Where it has taken work from others, it keeps some for each time that the work
+        // was halved.
+        let halvings = values.len().div_ceil(LANES).next_power_of_two().ilog2() as usize;
+        let threads = rayon::current_num_threads().min(values.len().div_ceil(LANES));
+        let sums = 16 * (1 + threads * (2 + halvings)) * taxonomy.len();
+        memory::require(4 * taxonomy.len(), "sums of distances")?;
         let targets: Vec<u32> = (0..taxonomy.len() as u32).collect();
-        let rows = Rows::<f64>::new(taxonomy, values, &targets, measure);
+        let rows = Rows::<f64>::new(taxonomy, values, &targets, measure, sums)?;
         let width = targets.len();
         control.begin(values.len() as u64);
         let none = || vec![0u128; width];

@@ -3,6 +3,7 @@
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 
 /// Marks on nodes that are all wiped at once: a node is marked if it holds the current stamp.
 #[derive(Debug)]
@@ -67,6 +68,7 @@ impl Taxonomy {
         if let Some(node) = child.iter().chain(parent).find(|&&c| c as usize >= n) {
             return Err(Error::Parameter(format!("link to concept {node}, but there are {n}")));
         }
+        memory::require(12 * child.len() + n.saturating_mul(NEEDS), "a taxonomy")?;
         let given = Lists::group(n, child.iter().copied().zip(parent.iter().copied()));
         let mut parents = Lists::builder(n, given.total());
         let mut seen = Marks::new(n);
@@ -149,25 +151,33 @@ impl Taxonomy {
     }
 
     /// `c` and all its subsumers, nearest first.
-    pub fn subsumers(&self, c: u32) -> Vec<u32> {
-        let mut queue = Vec::new();
-        reach(&self.parents, c, &mut Marks::new(self.len()), &mut queue);
-        queue.into_iter().map(|x| x.0).collect()
+    pub fn subsumers(&self, c: u32) -> Result<Vec<u32>> {
+        memory::require(self.reach_needs(), "the subsumers of a concept")?;
+        Ok(reached(&self.parents, c))
     }
 
     /// `c` and all its descendants, by index.
-    pub fn subtree(&self, c: u32) -> Vec<u32> {
-        let mut queue = Vec::new();
-        reach(&self.children, c, &mut Marks::new(self.len()), &mut queue);
-        let mut nodes: Vec<u32> = queue.into_iter().map(|x| x.0).collect();
+    pub fn subtree(&self, c: u32) -> Result<Vec<u32>> {
+        memory::require(self.reach_needs(), "the concepts below a concept")?;
+        Ok(self.below(c))
+    }
+
+    fn below(&self, c: u32) -> Vec<u32> {
+        let mut nodes = reached(&self.children, c);
         nodes.sort_unstable();
         nodes
+    }
+
+    /// Bytes that a search from one concept takes: marks, and a queue that has grown to all concepts.
+    fn reach_needs(&self) -> usize {
+        32 * self.len()
     }
 
     /// Least common subsumer of a set: the common subsumer of greatest depth; ties: fewest descendants, then index.
     ///
     /// Climbing from some of the values leaves few candidates; these are looked at from above, the best first.
     pub fn lcs(&self, values: &[u32], control: &Control) -> Result<u32> {
+        memory::require(4 * values.len() + 2 * self.reach_needs(), "a least common subsumer")?;
         let mut distinct = values.to_vec();
         distinct.sort_unstable();
         distinct.dedup();
@@ -175,7 +185,7 @@ impl Taxonomy {
             return Err(Error::Parameter("the least common subsumer of no value is not defined".into()));
         };
         let (mut marks, mut queue) = (Marks::new(self.len()), Vec::new());
-        let mut common = self.subsumers(first);
+        let mut common = reached(&self.parents, first);
         for &value in distinct.iter().step_by(distinct.len().div_ceil(CLIMBS)).skip(1) {
             control.check()?;
             reach(&self.parents, value, &mut marks, &mut queue);
@@ -184,11 +194,16 @@ impl Taxonomy {
         common.sort_unstable_by_key(|&c| std::cmp::Reverse(self.depth(c)));
         for tied in common.chunk_by(|&a, &b| self.depth(a) == self.depth(b)) {
             control.check()?;
-            let mut subtrees: Vec<(Vec<u32>, u32)> = tied.iter().map(|&c| (self.subtree(c), c)).collect();
-            subtrees.sort_unstable_by_key(|(below, c)| (below.len(), *c));
-            let above_all = |below: &[u32]| distinct.iter().all(|value| below.binary_search(value).is_ok());
-            if let Some((_, c)) = subtrees.iter().find(|(below, _)| above_all(below)) {
-                return Ok(*c);
+            let mut best = None;
+            for &c in tied {
+                let below = self.below(c);
+                let rank = (below.len(), c);
+                if best.is_none_or(|best| rank < best) && distinct.iter().all(|v| below.binary_search(v).is_ok()) {
+                    best = Some(rank);
+                }
+            }
+            if let Some((_, c)) = best {
+                return Ok(c);
             }
         }
         Ok(self.root)
@@ -196,7 +211,8 @@ impl Taxonomy {
 
     /// The taxonomy below `root`, itself included, and the concepts it keeps (new index → old index).
     pub fn restrict(&self, root: u32) -> Result<(Self, Vec<u32>)> {
-        let kept = self.subtree(root);
+        memory::require(self.reach_needs() + 4 * self.len() + 24 * self.links(), "a part of a taxonomy")?;
+        let kept = self.below(root);
         let mut new = vec![u32::MAX; self.len()];
         for (i, &c) in kept.iter().enumerate() {
             new[c as usize] = i as u32;
@@ -214,14 +230,25 @@ impl Taxonomy {
 
     /// The tree that keeps only the first parent of every concept.
     pub fn first_parents(&self) -> Result<Self> {
+        memory::require(24 * self.len(), "a tree of first parents")?;
         let links = || (0..self.len() as u32).filter_map(|c| self.parents(c).first().map(|&p| (c, p)));
         let (child, parent): (Vec<u32>, Vec<u32>) = links().unzip();
         Self::new(self.len(), &child, &parent)
     }
 }
 
+/// Bytes for each concept, at most, while a taxonomy is built and checked; beside those for its links.
+const NEEDS: usize = 56;
+
 /// Values from which the search for common subsumers climbs.
 const CLIMBS: usize = 64;
+
+/// `start` and everything reachable over `step`, each once, nearest first.
+fn reached(step: &Lists, start: u32) -> Vec<u32> {
+    let mut queue = Vec::new();
+    reach(step, start, &mut Marks::new(step.len()), &mut queue);
+    queue.into_iter().map(|x| x.0).collect()
+}
 
 /// Lists `start` and everything reachable over `step`, each once, nearest first, with the number of links.
 ///

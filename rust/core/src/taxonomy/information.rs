@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::graph::{Marks, Taxonomy, reach};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Information content of every concept of a taxonomy.
 #[derive(Debug, Clone)]
@@ -57,6 +58,7 @@ impl Information {
         // A leaf has no leaf below itself; `below` counts the concept too.
         let strictly = |c: u32| if is_leaf(c) { 0.0 } else { leaves[c as usize] };
         let all = strictly(taxonomy.root()) + 1.0;
+        memory::require(36 * taxonomy.len(), "information content")?;
         let (mut marks, mut queue) = (Marks::new(taxonomy.len()), Vec::new());
         let mut of = Vec::with_capacity(taxonomy.len());
         for c in 0..taxonomy.len() as u32 {
@@ -92,12 +94,18 @@ fn ratio(a: f64, b: f64, otherwise: f64) -> f64 {
     if b > 0.0 { a / b } else { otherwise }
 }
 
+/// Parts of a sum, added in order: threads must not change its last digit.
+const PARTS: usize = 8;
+
 /// For every concept, the sum of `weight` over the concept and all its descendants, each counted once.
 ///
 /// On a tree, children report to their parents. A concept with several parents must not be counted along every path,
 /// so there each concept reports to the set of its subsumers: O(sum of subsumer counts), a few million steps for the
 /// largest ontologies.
 fn below(taxonomy: &Taxonomy, weight: impl Fn(u32) -> f64 + Sync, control: &Control) -> Result<Vec<f64>> {
+    // The sums and what callers make of them; the sums of each part, and marks and a queue for each thread.
+    let parts = if taxonomy.is_tree() { 0 } else { 8 * PARTS + 28 * PARTS.min(rayon::current_num_threads()) };
+    memory::require((16 + parts) * taxonomy.len(), "information content")?;
     let mut sum = vec![0.0; taxonomy.len()];
     if taxonomy.is_tree() {
         for &c in taxonomy.order().iter().rev() {
@@ -108,8 +116,7 @@ fn below(taxonomy: &Taxonomy, weight: impl Fn(u32) -> f64 + Sync, control: &Cont
         }
         return Ok(sum);
     }
-    // A fixed number of parts, added in order: threads must not change the last digit of a sum.
-    let part = taxonomy.len().div_ceil(8);
+    let part = taxonomy.len().div_ceil(PARTS);
     let parts: Result<Vec<Vec<f64>>> = (0..taxonomy.len())
         .into_par_iter()
         .step_by(part)

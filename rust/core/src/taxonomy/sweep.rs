@@ -16,7 +16,9 @@ use std::sync::Mutex;
 use super::closure::Closure;
 use super::graph::{Marks, Taxonomy, reach};
 use super::measure::{Content, Edges, Measure, feature};
+use crate::error::Result;
 use crate::lists::Lists;
+use crate::memory;
 
 /// Sources that go through the taxonomy side by side.
 pub const LANES: usize = 32;
@@ -57,22 +59,32 @@ pub struct Rows<F> {
 
 impl<F: Cell> Rows<F> {
     /// Prepares the rows of `sources` over `targets`, both given as concepts.
-    pub fn new(taxonomy: &Taxonomy, sources: &[u32], targets: &[u32], measure: &Measure) -> Self {
-        let closure = Closure::new(taxonomy, sources.iter().chain(targets).copied());
+    ///
+    /// There is memory then for as many threads as there are, each with [`LANES`] rows of its own to fill, and for what the
+    /// caller will take beside them.
+    pub fn new(
+        taxonomy: &Taxonomy,
+        sources: &[u32],
+        targets: &[u32],
+        measure: &Measure,
+        beside: usize,
+    ) -> Result<Self> {
+        let closure = Closure::new(taxonomy, sources.iter().chain(targets).copied())?;
+        let work = Work::new::<F>(sources.len(), targets.len(), beside);
         let nodes = |concepts: &[u32]| concepts.iter().map(|&c| closure.node(c)).collect::<Vec<u32>>();
         let (sources, targets) = (nodes(sources), nodes(targets));
         let width = targets.len();
         let max_depth = taxonomy.max_depth();
         let kernel = match measure {
-            Measure::Path => edge_kernel(closure, targets, Edges::Path),
-            Measure::LeacockChodorow => edge_kernel(closure, targets, Edges::LeacockChodorow { max_depth }),
-            Measure::WuPalmer => edge_kernel(closure, targets, Edges::WuPalmer),
-            Measure::TaxonomicFeature => Box::new(SharedSubsumers::new(closure, targets)),
-            Measure::Resnik(ic) => content_kernel(closure, targets, Content::Resnik { max: ic.max }, &ic.of),
-            Measure::Lin(ic) => content_kernel(closure, targets, Content::Lin, &ic.of),
-            Measure::JiangConrath(ic) => content_kernel(closure, targets, Content::JiangConrath, &ic.of),
+            Measure::Path => edge_kernel(closure, targets, Edges::Path, work)?,
+            Measure::LeacockChodorow => edge_kernel(closure, targets, Edges::LeacockChodorow { max_depth }, work)?,
+            Measure::WuPalmer => edge_kernel(closure, targets, Edges::WuPalmer, work)?,
+            Measure::TaxonomicFeature => Box::new(SharedSubsumers::new(closure, targets, work)?),
+            Measure::Resnik(ic) => content_kernel(closure, targets, Content::Resnik { max: ic.max }, &ic.of, work)?,
+            Measure::Lin(ic) => content_kernel(closure, targets, Content::Lin, &ic.of, work)?,
+            Measure::JiangConrath(ic) => content_kernel(closure, targets, Content::JiangConrath, &ic.of, work)?,
         };
-        Self { kernel, sources, width }
+        Ok(Self { kernel, sources, width })
     }
 
     /// Writes rows `first ..` into `out`, as many as fit; at most [`LANES`].
@@ -80,6 +92,36 @@ impl<F: Cell> Rows<F> {
         if let Some(rows) = out.len().checked_div(self.width) {
             self.kernel.rows(&self.sources[first..first + rows], out);
         }
+    }
+}
+
+/// What needs memory.
+const DISTANCES: &str = "distances of concepts";
+
+/// How much is asked of a kernel.
+#[derive(Clone, Copy)]
+struct Work {
+    threads: usize,
+    /// Bytes of the rows that a thread fills at a time.
+    filled: usize,
+    /// Bytes of the lists of sources and targets, and what the caller takes.
+    beside: usize,
+}
+
+impl Work {
+    fn new<F>(sources: usize, targets: usize, beside: usize) -> Self {
+        let threads = rayon::current_num_threads().min(sources.div_ceil(LANES)).max(1);
+        Self {
+            threads,
+            filled: LANES.min(sources) * targets * size_of::<F>(),
+            beside: beside + 4 * (sources + targets),
+        }
+    }
+
+    /// Asks for what threads take for each of `v` nodes, and for all else that is still to be taken. A thread also has marks, and a
+    /// queue that has grown to all nodes.
+    fn require(self, v: usize, each: usize) -> Result<()> {
+        memory::require(self.beside + self.threads * (self.filled + (each + 28) * v), DISTANCES)
     }
 }
 
@@ -204,8 +246,9 @@ struct Climber<K> {
 }
 
 impl<K: Key, E> BestSubsumer<K, E> {
-    fn new(closure: Closure, targets: Vec<u32>, ranking: Ranking, emit: E) -> Self {
-        Self { closure, targets, ranking, emit, pool: Pool::new() }
+    fn new(closure: Closure, targets: Vec<u32>, ranking: Ranking, emit: E, work: Work) -> Result<Box<Self>> {
+        work.require(closure.len(), size_of::<[K; LANES]>())?;
+        Ok(Box::new(Self { closure, targets, ranking, emit, pool: Pool::new() }))
     }
 
     fn pass(&self, sources: &[u32], Climber { state, marks, queue }: &mut Climber<K>) {
@@ -270,23 +313,23 @@ impl<K: Key, F: Cell> Emit<K, F> for Formula {
     }
 }
 
-fn edge_kernel<F: Cell>(closure: Closure, targets: Vec<u32>, edges: Edges) -> Box<dyn Kernel<F>> {
+fn edge_kernel<F: Cell>(closure: Closure, targets: Vec<u32>, edges: Edges, work: Work) -> Result<Box<dyn Kernel<F>>> {
     let ranking = Ranking::new(&closure, edges.deepest(), false);
     let largest = ranking.max(&closure);
-    if largest <= <i16 as Key>::MAX {
+    Ok(if largest <= <i16 as Key>::MAX {
         let table = (0..=largest).map(|key| {
             let (level, path) = ranking.level_and_path(key);
             F::from_f64(edges.distance(level, path))
         });
         let table = Table(table.collect());
-        Box::new(BestSubsumer::<i16, _>::new(closure, targets, ranking, table))
+        BestSubsumer::<i16, _>::new(closure, targets, ranking, table, work)?
     } else if largest <= <i32 as Key>::MAX {
         let formula = Formula { edges, ranking: ranking.clone() };
-        Box::new(BestSubsumer::<i32, _>::new(closure, targets, ranking, formula))
+        BestSubsumer::<i32, _>::new(closure, targets, ranking, formula, work)?
     } else {
         let formula = Formula { edges, ranking: ranking.clone() };
-        Box::new(BestSubsumer::<i64, _>::new(closure, targets, ranking, formula))
-    }
+        BestSubsumer::<i64, _>::new(closure, targets, ranking, formula, work)?
+    })
 }
 
 /// Distances from the information content of both concepts and of their subsumer, which the key names.
@@ -308,7 +351,15 @@ impl<K: Key, F: Cell> Emit<K, F> for ByContent {
     }
 }
 
-fn content_kernel<F: Cell>(closure: Closure, targets: Vec<u32>, content: Content, of: &[f64]) -> Box<dyn Kernel<F>> {
+fn content_kernel<F: Cell>(
+    closure: Closure,
+    targets: Vec<u32>,
+    content: Content,
+    of: &[f64],
+    work: Work,
+) -> Result<Box<dyn Kernel<F>>> {
+    // Ties, contents by node and by tie, of which there are up to twice as many.
+    memory::require(36 * closure.len(), DISTANCES)?;
     let ranking = Ranking::new(&closure, true, true);
     let of_node: Vec<f64> = closure.concept.iter().map(|&c| of[c as usize]).collect();
     let mut of_tie = vec![0.0; 1 << ranking.bits];
@@ -316,11 +367,11 @@ fn content_kernel<F: Cell>(closure: Closure, targets: Vec<u32>, content: Content
         of_tie[tie as usize] = content;
     }
     let emit = ByContent { content, of_node, of_tie };
-    if ranking.max(&closure) <= <i32 as Key>::MAX {
-        Box::new(BestSubsumer::<i32, _>::new(closure, targets, ranking, emit))
+    Ok(if ranking.max(&closure) <= <i32 as Key>::MAX {
+        BestSubsumer::<i32, _>::new(closure, targets, ranking, emit, work)?
     } else {
-        Box::new(BestSubsumer::<i64, _>::new(closure, targets, ranking, emit))
-    }
+        BestSubsumer::<i64, _>::new(closure, targets, ranking, emit, work)?
+    })
 }
 
 /// The pass that counts the subsumers that every node shares with 32 sources.
@@ -348,8 +399,10 @@ struct Counter {
 }
 
 impl<F: Cell> SharedSubsumers<F> {
-    fn new(closure: Closure, targets: Vec<u32>) -> Self {
+    fn new(closure: Closure, targets: Vec<u32>, work: Work) -> Result<Self> {
         let v = closure.len();
+        // Lists of subsumers and their sizes, marks and a queue.
+        memory::require(44 * v, DISTANCES)?;
         let mut own = Lists::builder(v, 2 * v);
         let mut size = vec![0; v];
         let (mut first, mut queue) = (Marks::new(v), Vec::new());
@@ -371,15 +424,18 @@ impl<F: Cell> SharedSubsumers<F> {
                 size[node as usize] = size[parent as usize];
             }
             size[node as usize] += new.len() as u32;
-            own.push(new);
+            own.try_push(&new, DISTANCES)?;
         }
         let largest = size.iter().copied().max().unwrap_or(1);
         let stride = 2 * largest as usize + 1;
         let tabled = if largest < 256 { largest + 1 } else { 0 };
-        let table = (0..tabled).flat_map(|shared| {
+        // Which nodes are subsumers, and how many are shared.
+        work.require(v, 5 * LANES)?;
+        let mut table = Vec::with_capacity(tabled as usize * stride);
+        table.extend((0..tabled).flat_map(|shared| {
             (0..stride as u32).map(move |all| F::from_f64(if all == 0 { 0.0 } else { feature(all, shared) }))
-        });
-        Self { targets, own, size, table: table.collect(), stride, pool: Pool::new(), closure }
+        }));
+        Ok(Self { targets, own, size, table, stride, pool: Pool::new(), closure })
     }
 }
 

@@ -38,7 +38,7 @@ fn clustered(n: usize, n_items: u32, centres: usize, seed: u64) -> Itemsets {
 
 /// The mean error, bit by bit over all items.
 fn naive_error(sets: &Itemsets, groups: &Lists) -> f64 {
-    let frequencies = sets.frequencies();
+    let frequencies = sets.frequencies().unwrap();
     let mut sum = 0.0;
     for group in (0..groups.len()).map(|g| groups.of(g)) {
         for item in 0..sets.n_items() {

@@ -171,7 +171,7 @@ proptest! {
 fn long_orders_are_voted_in_parts_and_the_same_on_any_number_of_threads() {
     let n = 5_000;
     let all = clustered(n, 1);
-    let random = rows::shuffled(n as u32, &Streams::new(Some(2)).unwrap());
+    let random = rows::shuffled(n as u32, &Streams::new(Some(2)).unwrap()).unwrap();
     let in_order: Vec<u32> = (0..n as u32).collect();
     for (order, k) in [(&random, 7), (&in_order, 16), (&in_order, 300), (&in_order, n)] {
         let votes = |threads| {

@@ -132,7 +132,7 @@ fn fixed_has_the_published_law() {
             same_law(
                 |rng| {
                     let ranks = ranked::ranks_from_the_farthest(&matrix, &n, rng).unwrap();
-                    let order = ranked::ranking(codes, &ranks, rng);
+                    let order = ranked::ranking(codes, &ranks, rng).unwrap();
                     ranked::swap(codes, &order, k, rng, &Control::new()).unwrap()
                 },
                 |rng| {
@@ -150,7 +150,7 @@ fn distributional_ranks_by_frequency() {
         let n = counts(codes, 5, &Control::new()).unwrap();
         same_law(
             |rng| {
-                let order = ranked::ranking(codes, &ranked::ranks_by_frequency(&n), rng);
+                let order = ranked::ranking(codes, &ranked::ranks_by_frequency(&n).unwrap(), rng).unwrap();
                 ranked::swap(codes, &order, 2, rng, &Control::new()).unwrap()
             },
             |rng| naive_ranked(codes, &|c| n[c as usize] as f64, 2, rng),
@@ -179,7 +179,7 @@ fn missing_values_stay_and_values_are_kept() {
     let matrix = distances(59);
     let n = counts(&codes, 59, &Control::new()).unwrap();
     let control = Control::new();
-    let order = ranked::ranking(&codes, &ranked::ranks_by_frequency(&n), &mut draw);
+    let order = ranked::ranking(&codes, &ranked::ranks_by_frequency(&n).unwrap(), &mut draw).unwrap();
     for found in [
         dynamic::swap(&codes, &matrix, &n, 200, &mut draw, &control).unwrap(),
         ranked::swap(&codes, &order, 200, &mut draw, &control).unwrap(),

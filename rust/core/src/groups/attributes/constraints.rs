@@ -7,6 +7,7 @@ use rand::seq::SliceRandom;
 
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::rng::{Stream, Streams};
 
 /// A limit to how many records of a group have the same value: a person's records among others, or a sensitive value.
@@ -33,6 +34,8 @@ pub(super) fn coded(
     streams: &Streams,
     control: &Control,
 ) -> Result<Vec<Coded>> {
+    // The values of each, of one also in order, and their numbers.
+    memory::require(size_of::<u32>() * n * (constraints.len() + 2), "the constraints of groups")?;
     let of_constraint = |(number, constraint): (usize, &Constraint<'_>)| {
         let Constraint { values, share } = *constraint;
         control.check()?;
@@ -102,6 +105,11 @@ impl<'a> Divider<'a> {
         }
         let counts = [vec![0; distinct.len()], vec![0; distinct.len()]];
         Self { shares, values, counts }
+    }
+
+    /// Bytes for the values of so many records, in order and counted in two parts; and for their division.
+    pub(super) fn needs(records: usize, constraints: usize) -> usize {
+        records * (constraints * (3 * size_of::<u32>() + size_of::<u64>()) + 10 * size_of::<u32>())
     }
 
     fn values(&self, place: u32) -> &[u32] {

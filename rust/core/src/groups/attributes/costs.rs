@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 use crate::tuples::Attribute;
 
 /// Groups whose costs are summed up by one task.
@@ -23,6 +24,8 @@ struct Table {
 impl Costs {
     /// Weighs the attributes: by one over the mean squared distance of two random records, or 0 where there is no spread. O(m·(n + d²)).
     pub(super) fn new(attributes: &[Attribute<'_>], control: &Control) -> Result<Self> {
+        let cells: usize = attributes.iter().map(|a| size_of::<f32>() * a.distances.len() + 24 * a.categories).sum();
+        memory::require(cells, "costs between categories")?;
         let tables = attributes.iter().map(|attribute| {
             control.check()?;
             let spread = spread(attribute);
@@ -75,6 +78,9 @@ fn spread(attribute: &Attribute<'_>) -> f64 {
     rows.iter().sum()
 }
 
+/// Bytes for each member of a group that is being looked at.
+const TALLIED: usize = size_of::<u32>() + 2 * size_of::<(u32, u32)>();
+
 /// Replaces a list of categories by the distinct ones with their numbers.
 pub(super) fn tally(categories: &mut [u32], tally: &mut Vec<(u32, u32)>) {
     categories.sort_unstable();
@@ -107,6 +113,10 @@ pub(super) fn cost_inside(
 /// Expected squared distance between the values of a record before and after a uniform permutation inside its group: the mean
 /// over all records, for each attribute.
 pub fn expected_cost(groups: &Lists, attributes: &[Attribute<'_>], control: &Control) -> Result<Vec<f64>> {
+    let largest = groups.iter().map(<[u32]>::len).max().unwrap_or(0);
+    // Where groups begin; of a group for each thread, the categories and how many there are of each.
+    let room = 3 * size_of::<&[u32]>() * groups.len() + TALLIED * largest * rayon::current_num_threads();
+    memory::require(room, "the expected distances inside groups")?;
     let filled: Vec<&[u32]> = groups.iter().filter(|group| !group.is_empty()).collect();
     let of_attribute = |attribute: &Attribute<'_>| {
         control.check()?;

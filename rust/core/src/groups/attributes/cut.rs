@@ -36,6 +36,7 @@ struct Inside<'a> {
 
 impl GroupCosts for Inside<'_> {
     type Cost = f64;
+    const END: usize = size_of::<&[u32]>();
 
     fn of_end(&mut self, end: usize, costs: &mut [f64]) {
         let newest = self.tuples[end - 1];

@@ -115,6 +115,18 @@ impl Kernel for TupleKernel<'_> {
         self.weights.resize(self.costs.attributes(), 1.0);
     }
 
+    /// Where groups stand, and a neighbourhood for each thread, with the costs between its members and the values of these.
+    fn needs(&self, partition: &Partition) -> usize {
+        let groups = partition.sizes.len() + partition.groups_apart(self);
+        let mean = partition.members.len().div_ceil(partition.sizes.len().max(1)).max(self.k);
+        let members = (2 * LEAST.0).max(2 * LEAST.1 * mean).min(self.tuples.total());
+        let active = members.min(ACTIVE);
+        let values = self.shares.len() * members * (4 * size_of::<usize>() + 2 * size_of::<(u64, usize)>());
+        let neighbourhood = size_of::<f32>() * active * active + 16 * size_of::<u32>() * members + values;
+        let neighbourhoods = self.tuples.total().div_ceil(LEAST.0.max(LEAST.1 * self.k));
+        size_of::<Place>() * groups + neighbourhood * neighbourhoods.min(rayon::current_num_threads())
+    }
+
     fn arrange(&self, groups: &[&[u32]], pass: u32) -> Result<(Vec<u32>, Vec<usize>)> {
         let mut rng = self.streams.generator(Stream::GroupOrders, pass);
         let order = Order::new(self.costs, &mut rng);

@@ -38,6 +38,7 @@ use super::search::{Partition, improve};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 use crate::rng::{Stream, Streams};
 use crate::tuples::{Attribute, Codes, Tuples};
 
@@ -98,27 +99,43 @@ pub fn partition(
     };
     control.advance((n - partition.members.len()) as u64)?;
     improve(&mut kernel, &mut partition, k, effort, control)?;
-    let groups = identify(&partition, &kernel);
+    let groups = identify(&partition, &kernel)?;
     control.advance(n as u64)?;
     Ok(groups)
 }
+
+/// What needs memory here.
+const WHAT: &str = "groups of near records";
+
+/// Bytes of a category, for the splits that lead to it; and of a tuple that is perhaps set apart.
+const SPLIT: usize = 256;
+const RUN: usize = 64;
 
 /// The copies of each tuple that are not apart, in an order in which near ones follow each other.
 fn ordered(kernel: &TupleKernel<'_>, apart: &[u32]) -> Result<Vec<u32>> {
     let TupleKernel { tuples, costs, streams, control, .. } = *kernel;
     let copies = |tuple: u32| tuples.records(tuple as usize).len() - apart[tuple as usize] as usize;
+    let (mut distinct, mut total) = (0, 0);
+    for copies in (0..tuples.len() as u32).map(copies).filter(|&copies| copies > 0) {
+        (distinct, total) = (distinct + 1, total + copies);
+    }
+    let splits = SPLIT * (0..costs.attributes()).map(|attribute| costs.categories(attribute)).sum::<usize>();
+    memory::require(size_of::<u32>() * total + 3 * size_of::<(u64, u32)>() * distinct + splits, WHAT)?;
     let order = Order::new(costs, &mut streams.generator(Stream::FirstOrder, 0));
     let all = (0..tuples.len() as u32).into_par_iter();
     let mut keyed: Vec<(u64, u32)> =
         all.filter(|&t| copies(t) > 0).map(|t| (order.key(tuples.codes(t as usize)), t)).collect();
     control.check()?;
     keyed.par_sort_unstable();
-    Ok(keyed.iter().flat_map(|&(_, tuple)| std::iter::repeat_n(tuple, copies(tuple))).collect())
+    let mut ordered = Vec::with_capacity(total);
+    ordered.extend(keyed.iter().flat_map(|&(_, tuple)| std::iter::repeat_n(tuple, copies(tuple))));
+    Ok(ordered)
 }
 
 /// Groups of up to `longest` by order and cut.
 fn first(kernel: &TupleKernel<'_>, longest: usize) -> Result<Partition> {
     let TupleKernel { k, tuples, costs, control, .. } = *kernel;
+    memory::require(size_of::<u32>() * tuples.len(), WHAT)?;
     let copies = (0..tuples.len()).map(|t| tuples.records(t).len());
     let apart: Vec<u32> = copies.map(|copies| if copies < k { 0 } else { copies as u32 }).collect();
     let mut partition = Partition { members: ordered(kernel, &apart)?, sizes: Vec::new(), apart };
@@ -150,8 +167,15 @@ fn complete(partition: &mut Partition, kernel: &TupleKernel<'_>) {
 /// Groups that keep all constraints: those apart, and the others by division of the order.
 fn constrained(kernel: &TupleKernel<'_>) -> Result<Partition> {
     let TupleKernel { k, shares, control, .. } = *kernel;
+    memory::require(RUN * kernel.tuples.len(), WHAT)?;
     let apart = set_apart(kernel)?;
     let sequence = ordered(kernel, &apart)?;
+    let part = (2 * PART.max(k)).min(sequence.len());
+    let parts = (sequence.len() / PART.max(k)).clamp(1, rayon::current_num_threads());
+    memory::require(
+        Divider::needs(sequence.len(), shares.len()).max(parts * Divider::needs(part, shares.len())),
+        WHAT,
+    )?;
     let divider = |members: &[u32]| Divider::new(shares, members.iter().map(|&member| kernel.values(member)));
     // Into large parts first, which share the work out and do not depend on threads.
     let mut places: Vec<u32> = (0..sequence.len() as u32).collect();
@@ -176,8 +200,12 @@ fn constrained(kernel: &TupleKernel<'_>) -> Result<Partition> {
 }
 
 /// Draws which of the records of a tuple go where.
-fn identify(partition: &Partition, kernel: &TupleKernel<'_>) -> Lists {
+fn identify(partition: &Partition, kernel: &TupleKernel<'_>) -> Result<Lists> {
     let TupleKernel { tuples, streams, .. } = *kernel;
+    // The records of each tuple and of each group; groups, also those apart.
+    let groups = partition.sizes.len() + partition.groups_apart(kernel);
+    let records = size_of::<usize>() * (tuples.total() + tuples.len());
+    memory::require(records + 3 * size_of::<(u32, &[u32])>() * groups, WHAT)?;
     let mut rng = streams.generator(Stream::Identities, 0);
     let mut records: Vec<u32> = Vec::with_capacity(tuples.total());
     let mut next = Vec::with_capacity(tuples.len());
@@ -199,5 +227,5 @@ fn identify(partition: &Partition, kernel: &TupleKernel<'_>) -> Lists {
         let copies = (first..).zip(apart).flat_map(|(tuple, &copies)| std::iter::repeat_n(tuple, copies as usize));
         members.push(copies.map(|tuple| take(&tuple)));
     }
-    members
+    Ok(members)
 }

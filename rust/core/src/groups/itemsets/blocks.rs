@@ -4,6 +4,7 @@ use super::cost::{Costs, majority};
 use crate::control::Control;
 use crate::error::Result;
 use crate::groups::cut::{self, GroupCosts};
+use crate::memory;
 
 /// Sizes of blocks that are told apart; where there are more, blocks begin at every second, third, … record only.
 const SIZES: usize = 64;
@@ -12,6 +13,8 @@ const SIZES: usize = 64;
 /// O(n·min(k, 128)·items of a record).
 pub(super) fn cut(order: &[u32], k: usize, longest: usize, costs: &Costs<'_>, control: &Control) -> Result<Vec<u32>> {
     let grain = (k / SIZES).max(1);
+    let block = size_of::<(u32, i64)>() * costs.sets.n_items() as usize + longest * size_of::<[Items; 3]>();
+    memory::require(block * rayon::current_num_threads(), "cutting an order into groups")?;
     let group_costs = |piece, longest| {
         let order: &[u32] = &order[piece];
         Blocks { order, grain, costs, block: Block::new(costs, longest * grain) }
@@ -29,6 +32,7 @@ struct Blocks<'a> {
 
 impl GroupCosts for Blocks<'_> {
     type Cost = i128;
+    const END: usize = 0;
 
     fn of_end(&mut self, end: usize, costs: &mut [i128]) {
         for (grain, cost) in self.order[..end * self.grain].rchunks_exact(self.grain).zip(costs) {

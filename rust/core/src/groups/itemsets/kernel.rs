@@ -43,6 +43,13 @@ impl Kernel for ItemsetKernel<'_> {
         HEAT * (f64::from(annealing) / MANY).clamp(1.0 / 3.0, 1.0) * cost as f64
     }
 
+    /// Where groups stand, and the counts of all items for each thread.
+    fn needs(&self, partition: &Partition) -> usize {
+        let place = 2 * size_of::<(u32, u32)>() + size_of::<u32>();
+        let items = 3 * size_of::<u32>() * self.costs.sets.n_items() as usize;
+        place * partition.sizes.len() + items * rayon::current_num_threads()
+    }
+
     fn arrange(&self, groups: &[&[u32]], pass: u32) -> Result<(Vec<u32>, Vec<usize>)> {
         let mut rng = self.streams.generator(Stream::ItemsetRepresentatives, pass);
         let mut places: Vec<(u32, u32)> =
@@ -68,7 +75,7 @@ impl Kernel for ItemsetKernel<'_> {
         tally: &mut Tally,
         rng: &mut ChaCha20Rng,
     ) -> Result<()> {
-        let mut neighbourhood = Neighbourhood::new(records, sizes, self.k, self.labels, self.costs, tally);
+        let mut neighbourhood = Neighbourhood::new(records, sizes, self.k, self.labels, self.costs, tally)?;
         neighbourhood.search(ROUNDS, temperature, rng, self.control)?;
         neighbourhood.write(records, sizes);
         Ok(())

@@ -5,9 +5,16 @@ use std::collections::BTreeSet;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::memory;
 
 /// Groups between two looks at the control handle.
 const STEPS: usize = 1 << 10;
+
+/// What needs memory here.
+const WHAT: &str = "groups of records with distinct labels";
+
+/// Bytes of a label, in lists and two ordered sets.
+const LABEL: usize = 96;
 
 /// Puts the records into groups of at least `l`, along the order, so that no two of a group share a label.
 ///
@@ -25,9 +32,11 @@ const STEPS: usize = 1 << 10;
 /// O(n log labels).
 pub(super) fn first(labels: &[u32], order: &[u32], l: usize, control: &Control) -> Result<Lists> {
     let n = order.len();
+    memory::require(5 * size_of::<u32>() * n, WHAT)?;
     let mut coded: Vec<u32> = labels.to_vec();
     coded.sort_unstable();
     coded.dedup();
+    memory::require(4 * size_of::<u32>() * n + LABEL * coded.len(), WHAT)?;
     let code = |record: u32| coded.partition_point(|&label| label < labels[record as usize]) as u32;
     // Positions in the order, by label.
     let codes: Vec<u32> = order.iter().map(|&record| code(record)).collect();

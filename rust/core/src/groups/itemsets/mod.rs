@@ -26,6 +26,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::itemsets::Itemsets;
 use crate::lists::{Lists, positions};
+use crate::memory;
 use crate::rng::Streams;
 
 pub use cost::error;
@@ -53,6 +54,7 @@ pub fn partition(
 ) -> Result<Lists> {
     let n = sets.n();
     check(sets, order, k, "k")?;
+    memory::require(needs(sets), WHAT)?;
     control.begin(n as u64 * (effort.passes() + 1));
     let costs = Costs::new(sets);
     let sizes = blocks::cut(order, k, longest(k, effort.annealing > 0), &costs, control)?;
@@ -80,6 +82,7 @@ pub fn diverse(
     }
     control.begin(n as u64 * (effort.passes() + 1));
     let first = labels::first(labels, order, l, control)?;
+    memory::require(needs(sets), WHAT)?;
     control.advance(n as u64)?;
     let costs = Costs::new(sets);
     let sizes = first.iter().map(|group| group.len() as u32).collect();
@@ -87,9 +90,18 @@ pub fn diverse(
     improved(partition, effort, ItemsetKernel { k: l, labels: Some(labels), costs: &costs, streams, control })
 }
 
+/// What needs memory here.
+const WHAT: &str = "groups of like item sets";
+
+/// Bytes for the members of groups, and for counts of items.
+fn needs(sets: &Itemsets) -> usize {
+    2 * size_of::<u32>() * sets.n() + (size_of::<u32>() + 1) * sets.n_items() as usize
+}
+
 fn improved(mut partition: Partition, effort: Effort, mut kernel: ItemsetKernel<'_>) -> Result<Lists> {
     let (k, control) = (kernel.k, kernel.control);
     improve(&mut kernel, &mut partition, k, effort, control)?;
+    memory::require(size_of::<u32>() * partition.members.len() + 24 * partition.sizes.len(), WHAT)?;
     let mut lists = Lists::builder(partition.sizes.len(), partition.members.len());
     for group in partition.groups() {
         lists.push(group.iter().copied());
@@ -108,5 +120,6 @@ fn check(sets: &Itemsets, order: &[u32], least: usize, name: &str) -> Result<()>
             "{n} records make no group of {name} = {least}; choose a {name} of at most {n}"
         )));
     }
+    memory::require(size_of_val(order), WHAT)?;
     positions(order, n, "an order").map(drop)
 }

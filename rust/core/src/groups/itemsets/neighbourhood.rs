@@ -11,6 +11,7 @@ use rand_chacha::ChaCha20Rng;
 use super::cost::{Costs, Tally};
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 use crate::rng::exponential;
 
 /// Partners in another group that are looked at for one record.
@@ -91,6 +92,18 @@ struct Near {
     come: [u64; 2],
 }
 
+/// Bytes of a neighbourhood that are taken without asking.
+const LITTLE: usize = 1 << 17;
+
+/// Bytes of a neighbourhood: for each record its bits and numbers, for each group the items by count, weight and edge, the
+/// records by flips, and which labels it has.
+fn needs(records: usize, groups: usize, items: usize, labelled: bool) -> usize {
+    let words = size_of::<u64>() * items.div_ceil(64);
+    let labels = if labelled { records } else { 0 };
+    let group = items * (size_of::<u32>() + size_of::<i64>()) + EDGES * words + size_of::<i32>() * records + labels;
+    records * (words + 6 * size_of::<u64>()) + groups * group
+}
+
 #[derive(Clone)]
 pub(super) struct Neighbourhood {
     k: usize,
@@ -125,7 +138,7 @@ impl Neighbourhood {
         labels: Option<&[u32]>,
         costs: &Costs<'_>,
         tally: &mut Tally,
-    ) -> Self {
+    ) -> Result<Self> {
         for &record in records {
             tally.add(costs.sets.row(record));
         }
@@ -144,6 +157,11 @@ impl Neighbourhood {
             tally.put(item, number);
         }
         let words = common.len().div_ceil(64);
+        let needed = needs(records.len(), sizes.len(), common.len(), labels.is_some());
+        if needed > LITTLE {
+            let all = costs.sets.n().div_ceil(records.len());
+            memory::require(needed * all.min(rayon::current_num_threads()), "neighbourhoods of groups")?;
+        }
         let mut rows = vec![0; records.len() * words];
         for (index, &record) in records.iter().enumerate() {
             let row = &mut rows[index * words..][..words];
@@ -193,7 +211,7 @@ impl Neighbourhood {
             }
             neighbourhood.find_edges(group, None);
         }
-        neighbourhood
+        Ok(neighbourhood)
     }
 
     #[inline]

@@ -13,7 +13,7 @@ use crate::rng::{Stream, Streams};
 ///
 /// Goel, Kapralov, Khanna: "Perfect matchings in O(n log n) time in regular bipartite graphs", STOC 2010.
 pub fn augment(graph: &Graph, streams: &Streams, control: &Control) -> Result<Vec<Vec<u32>>> {
-    let mut targets = graph.targets()?;
+    let mut targets = graph.targets_for(NEEDS)?;
     all_matchings(&mut targets, graph.m(), &mut streams.generator(Stream::Augment, 0), control)?;
     Ok(graph.publish_columns(&targets))
 }
@@ -33,6 +33,9 @@ pub(in crate::itemsets) fn all_matchings(
     }
     Ok(())
 }
+
+/// Bytes for each node, at most, that a matching takes beside the edges: mates, exits, and nodes left over.
+pub(in crate::itemsets) const NEEDS: usize = 20;
 
 /// Longest walk of the first pass.
 const FIRST: u64 = 32;

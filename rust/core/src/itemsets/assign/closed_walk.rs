@@ -15,7 +15,7 @@ use crate::rng::{Stream, Streams};
 /// cycle has covered, takes edges it has not taken yet, to nodes it has not visited where there are any, and ends where it
 /// began; the nodes on its cycle change places.
 pub fn closed_walk(graph: &Graph, streams: &Streams, control: &Control) -> Result<Vec<Vec<u32>>> {
-    let mut targets = graph.targets()?;
+    let mut targets = graph.targets_for(NEEDS)?;
     control.begin(targets.len() as u64);
     for round in 0..graph.m() {
         let mut rng = streams.generator(Stream::ClosedWalk, round as u32);
@@ -24,6 +24,9 @@ pub fn closed_walk(graph: &Graph, streams: &Streams, control: &Control) -> Resul
     }
     Ok(graph.publish_columns(&targets))
 }
+
+/// Bytes for each node that an assignment takes while it is extracted.
+const NEEDS: usize = 21;
 
 /// Extracts an assignment from the first `degree` columns and swaps it into the last of these.
 fn extract(targets: &mut [u32], m: usize, degree: usize, rng: &mut ChaCha20Rng, control: &Control) -> Result<()> {

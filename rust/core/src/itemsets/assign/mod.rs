@@ -23,7 +23,7 @@ pub use closed_walk::closed_walk;
 pub use split::split;
 pub use wmc::wmc;
 
-pub(super) use augment::all_matchings;
+pub(super) use augment::{NEEDS as MATCHING, all_matchings};
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -33,6 +33,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::{Lists, positions};
+use crate::memory;
 use crate::rng::{Stream, Streams};
 
 /// Groups that share one generator. Part of the output law for a given seed.
@@ -40,6 +41,9 @@ const BLOCK: usize = 1 << 12;
 
 /// Steps of a walk between two looks at the control handle.
 const STEPS: u32 = 1 << 16;
+
+/// What needs memory.
+const MATCHES: &str = "a graph of matches";
 
 /// Nobody.
 const NONE: u32 = u32::MAX;
@@ -58,6 +62,7 @@ pub struct Graph {
 impl Graph {
     /// The ring of `k` on an order: the record at position p is matched with those at positions p, p+1, …, p+k−1, in a circle. O(n).
     pub fn ring(order: Vec<u32>, k: usize) -> Result<Self> {
+        memory::require(4 * order.len(), MATCHES)?;
         positions(&order, order.len(), "an order")?;
         check_degree(order.len(), k)?;
         Ok(Self { order, m: k, listed: None })
@@ -72,8 +77,9 @@ impl Graph {
             return Err(message(&format!("{} edges are no multiple of {m}", targets.len())));
         }
         if targets.len() >= u32::MAX as usize {
-            return Err(Error::Memory(targets.len()));
+            return Err(too_many(targets.len()));
         }
+        memory::require(12 * n, MATCHES)?;
         let mut degrees = vec![0u32; n];
         let mut seen = vec![NONE; n];
         for (record, forms) in (0u32..).zip(targets.chunks_exact(m)) {
@@ -96,6 +102,7 @@ impl Graph {
     /// The union of disjoint assignments, with nodes along an order. O(n·m).
     pub fn union(assignments: &[Vec<u32>], order: Vec<u32>) -> Result<Self> {
         let (n, m) = (order.len(), assignments.len());
+        memory::require(4 * n, MATCHES)?;
         let positions = positions(&order, n, "an order")?;
         let outside =
             |assignment: &Vec<u32>| assignment.len() != n || assignment.iter().any(|&form| form as usize >= n);
@@ -117,6 +124,16 @@ impl Graph {
     /// Edges of each record.
     pub fn m(&self) -> usize {
         self.m
+    }
+
+    /// The edges node after node, for a method that takes so many bytes for each node, at most, before it publishes all columns.
+    fn targets_for(&self, each: usize) -> Result<Vec<u32>> {
+        let (edges, n) = (self.n().saturating_mul(self.m), self.n());
+        memory::require(
+            edges.saturating_mul(4).saturating_add((each * n).max(edges.saturating_mul(4) + 24 * self.m)),
+            MATCHES,
+        )?;
+        self.targets()
     }
 
     /// The edges node after node.
@@ -159,11 +176,13 @@ pub fn choose(m: usize, streams: &Streams) -> Result<usize> {
 
 /// A uniform permutation inside every group: each member gets each node of its group with probability 1/size. O(n).
 pub fn within(groups: &Lists, n: usize, streams: &Streams, control: &Control) -> Result<Vec<u32>> {
+    memory::require(4 * n + 4 * groups.total(), "an assignment inside groups")?;
     control.begin(n as u64);
     let of_block = |block: usize| {
         let mut rng = streams.generator(Stream::WithinGroups, block as u32);
-        let mut nodes = Vec::new();
-        for group in block * BLOCK..groups.len().min((block + 1) * BLOCK) {
+        let own = block * BLOCK..groups.len().min((block + 1) * BLOCK);
+        let mut nodes = Vec::with_capacity(own.clone().map(|group| groups.of(group).len()).sum());
+        for group in own {
             let start = nodes.len();
             nodes.extend_from_slice(groups.of(group));
             nodes[start..].shuffle(&mut rng);
@@ -197,11 +216,15 @@ fn check_degree(n: usize, m: usize) -> Result<()> {
 /// Room for the edges of `n` nodes. Edges are numbered in 32 bits.
 pub(super) fn edges(n: usize, m: usize) -> Result<Vec<u32>> {
     let count = n.saturating_mul(m);
-    let mut room = Vec::new();
-    if count >= u32::MAX as usize || room.try_reserve_exact(count).is_err() {
-        return Err(Error::Memory(count));
+    if count >= u32::MAX as usize {
+        return Err(too_many(count));
     }
-    Ok(room)
+    memory::require(4 * count, MATCHES)?;
+    Ok(Vec::with_capacity(count))
+}
+
+fn too_many(edges: usize) -> Error {
+    Error::Size(format!("a graph of {edges} matches is more than 2^32"))
 }
 
 /// Nodes in random order.

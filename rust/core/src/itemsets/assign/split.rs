@@ -4,10 +4,11 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use super::augment::match_all;
-use super::{BLOCK, Graph, Watch, edges};
+use super::augment::{self, match_all};
+use super::{BLOCK, Graph, MATCHES, Watch, edges};
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 use crate::rng::{Stream, Streams};
 
 /// Extracts one assignment, in which each edge of the graph is with probability exactly 1/m. O(n·m), and O(n·log n) expected
@@ -20,6 +21,10 @@ use crate::rng::{Stream, Streams};
 /// Gabow 1976, random walks to Goel, Kapralov, Khanna 2010.)
 pub fn split(graph: &Graph, streams: &Streams, control: &Control) -> Result<Vec<u32>> {
     let (n, mut degree) = (graph.n(), graph.m());
+    let count = n.saturating_mul(degree);
+    // The edges; beside them a matching, or the other ends of the edges and which of them are kept.
+    let needs = (augment::NEEDS * n).max(count.saturating_mul(5).saturating_add(4 * n));
+    memory::require(needs.saturating_add(count.saturating_mul(4)), MATCHES)?;
     let mut targets = graph.targets()?;
     control.begin(targets.len() as u64);
     let mut rng = streams.generator(Stream::Split, 0);

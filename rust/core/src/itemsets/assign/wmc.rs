@@ -15,7 +15,7 @@ use crate::rng::{Stream, Streams};
 /// [`super::closed_walk`] describes it. A walk never visits a node twice; where all next nodes were visited it goes back one step and
 /// tries another edge.
 pub fn wmc(graph: &Graph, streams: &Streams, control: &Control) -> Result<Vec<Vec<u32>>> {
-    let mut targets = graph.targets()?;
+    let mut targets = graph.targets_for(NEEDS)?;
     control.begin(targets.len() as u64);
     for round in 0..graph.m() {
         let mut rng = streams.generator(Stream::Wmc, round as u32);
@@ -24,6 +24,9 @@ pub fn wmc(graph: &Graph, streams: &Streams, control: &Control) -> Result<Vec<Ve
     }
     Ok(graph.publish_columns(&targets))
 }
+
+/// Bytes for each node, at most, that an assignment takes while it is extracted; most of them for the path.
+const NEEDS: usize = 41;
 
 /// Extracts an assignment from the first `degree` columns and swaps it into the last of these.
 fn extract(targets: &mut [u32], m: usize, degree: usize, rng: &mut ChaCha20Rng, control: &Control) -> Result<()> {

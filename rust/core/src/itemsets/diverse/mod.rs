@@ -8,10 +8,11 @@ mod repair;
 use std::collections::HashMap;
 
 use super::Itemsets;
-use super::assign::{Watch, all_matchings, edges, shuffled};
+use super::assign::{MATCHING, Watch, all_matchings, edges, shuffled};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::positions;
+use crate::memory;
 use crate::rng::{Stream, Streams};
 
 /// Nobody, or no label.
@@ -20,6 +21,11 @@ const NONE: u32 = u32::MAX;
 /// Nodes that the walks of a round may look at, for each record. Where labels are scattered along the order they look at some
 /// tens; a walk that finds no way would look at all of them, many times.
 const LOOKS: u64 = 256;
+
+/// Bytes for each node that walks take, beside their picks; and for each label, at most, while labels are counted.
+const NEEDS: usize = 37;
+const LABELS: usize = 96;
+const WALKS: &str = "matches of different labels";
 
 /// Extracts `l` assignments from the complete graph. All nodes that a record is assigned have different labels.
 ///
@@ -38,9 +44,15 @@ pub fn greedy_walk(
     streams: &Streams,
     control: &Control,
 ) -> Result<Vec<Vec<u32>>> {
+    let n = order.len();
+    // Matches and their labels, and all assignments in the end; labels, walks and one round.
+    let needs =
+        n.saturating_mul(12).saturating_mul(l).saturating_add((NEEDS + MATCHING) * n + LABELS * Labels::most(labels));
+    if l <= n {
+        memory::require(needs, WALKS)?;
+    }
     positions(order, sets.n(), "an order")?;
     let labels = Labels::new(order, labels, l)?;
-    let n = order.len();
     let mut matches = Matches::new(n, l)?;
     control.begin((n * l) as u64);
     let distance = |a: u32, b: u32| sets.hamming(order[a as usize], order[b as usize]);
@@ -97,6 +109,11 @@ impl Labels {
             ))),
             _ => Ok(Self { along, count: counts.len() }),
         }
+    }
+
+    /// How many different labels there may be: they are mostly numbered without gaps.
+    pub(super) fn most(labels: &[u32]) -> usize {
+        labels.iter().max().map_or(0, |&largest| labels.len().min(largest as usize + 1))
     }
 
     /// The label at each position.
@@ -227,6 +244,7 @@ impl<'a, D: Fn(u32, u32) -> u32> Walker<'a, D> {
             }
             let Some(next) = self.pick(node, matches)? else { return Ok(false) };
             let before = std::mem::replace(&mut self.left[node as usize].1, self.picks.len() as u32);
+            memory::room(&mut self.picks, 1, WALKS)?;
             self.picks.push((next, before));
             self.visited[next as usize] = self.walk;
             if next == start {

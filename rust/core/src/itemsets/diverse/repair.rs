@@ -13,12 +13,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Labels, Matches, NONE};
+use super::{Labels, Matches, NONE, WALKS};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Open labels that a short node chooses from. The nearest node is taken; more labels would take longer and find nearer ones.
 const CHOICE: usize = 64;
+
+/// Bytes of a number in a set, of which a node of its tree may be half empty, and of a label with a set of its own.
+const IN_SET: usize = 24;
+const OF_LABEL: usize = 192;
 
 /// Completes the matches. O(n·l + s·(l + log n)) with s matches missing, and O(n·l²) more where exchanges are needed.
 pub(super) fn repair(
@@ -28,21 +33,22 @@ pub(super) fn repair(
     control: &Control,
 ) -> Result<()> {
     let n = labels.along.len() as u32;
-    let mut open = Open::new(matches, labels);
+    let mut open = Open::new(matches, labels)?;
     let mut short = Vec::new();
     for node in 0..n {
         for _ in 0..missing(matches, node) {
             control.check()?;
-            match open.nearest(node, |label| !matches.has(node, label)) {
-                Some(target) => {
-                    open.take(target, labels);
-                    fill(matches, node, NONE, target, labels);
-                }
-                None => short.push(node),
+            if let Some(target) = open.nearest(node, |label| !matches.has(node, label)) {
+                open.take(target, labels);
+                fill(matches, node, NONE, target, labels);
+            } else {
+                memory::room(&mut short, 1, WALKS)?;
+                short.push(node);
             }
         }
     }
     // At most l − 1 labels are open now, if any.
+    memory::require(IN_SET * n as usize * open.labels.len(), WALKS)?;
     let mut without: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for &label in open.labels.keys() {
         control.check()?;
@@ -90,17 +96,20 @@ struct Open {
 }
 
 impl Open {
-    fn new(matches: &Matches, labels: &Labels) -> Self {
+    fn new(matches: &Matches, labels: &Labels) -> Result<Self> {
         let n = labels.along.len();
+        memory::require(4 * n, WALKS)?;
         let mut room = vec![matches.l as u32; n];
         for &target in matches.targets.iter().filter(|&&target| target != NONE) {
             room[target as usize] -= 1;
         }
+        let nodes = room.iter().filter(|&&room| room > 0).count();
+        memory::require(IN_SET * nodes + OF_LABEL * labels.count().min(nodes), WALKS)?;
         let mut open: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for node in (0..n as u32).filter(|&node| room[node as usize] > 0) {
             open.entry(labels.at(node)).or_default().insert(node);
         }
-        Self { n: n as u32, labels: open, room }
+        Ok(Self { n: n as u32, labels: open, room })
     }
 
     /// The open node nearest along the order, among the first labels that are wanted.

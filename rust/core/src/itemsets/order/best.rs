@@ -6,15 +6,16 @@ use rayon::prelude::*;
 use super::super::Itemsets;
 use super::super::distance::Packed;
 use super::error::expected_error;
-use super::gray::gray_order;
+use super::gray::{self, gray_order};
 use super::neighbours::Neighbours;
 use super::paths::Matrix;
 use super::refine::refine;
 use super::tour::Tour;
-use super::{tour_length, whole};
+use super::{ORDER, tour_length, whole};
 use crate::control::Control;
 use crate::error::Result;
 use crate::lists::Lists;
+use crate::memory;
 use crate::rng::{Refinement, Stream, Streams};
 
 /// Gray orders with random columns.
@@ -23,6 +24,8 @@ const RANDOM: u32 = 6;
 const WIDTH: usize = 10;
 /// Rounds of looking among neighbours of neighbours.
 const ROUNDS: usize = 2;
+/// Bytes for each different record, at most, from the search for neighbours to the links between them, in order.
+const SEARCH: usize = 352;
 /// Longest stretch of the whole tour that is turned round; what lies farther apart stays apart.
 const REACH: usize = 30_000;
 /// Records for which the distances of all pairs are kept, and kicks for each of them.
@@ -50,8 +53,11 @@ pub fn best_order(sets: &Itemsets, k: usize, streams: &Streams, control: &Contro
     if n < 4 {
         return Ok((0..n as u32).collect());
     }
+    // Orders of items, one more while it is sorted, and of records, and the Gray order that is made.
+    let (kinds, items) = (3 + RANDOM as usize, sets.n_items() as usize);
+    memory::require(gray::needs(n, items) + 4 * kinds * n + 4 * (kinds + 3) * items, ORDER)?;
     let mut orders = Vec::new();
-    for columns in column_orders(sets, streams) {
+    for columns in column_orders(sets, streams)? {
         orders.push(gray_order(sets, Some(&columns), control)?);
     }
     let mut lengths = Vec::new();
@@ -60,9 +66,11 @@ pub fn best_order(sets: &Itemsets, k: usize, streams: &Streams, control: &Contro
         control.check()?;
     }
     let shortest = (0..orders.len()).min_by_key(|&i| lengths[i]).unwrap_or(0);
+    memory::require(12 * n, ORDER)?;
     let copies = equal_records(sets, &orders.swap_remove(shortest));
     let distinct: Vec<u32> = (0..copies.len()).map(|number| copies.of(number)[0]).collect();
     let packed = Packed::new(sets, &distinct, control)?;
+    memory::require(SEARCH * distinct.len() + 4 * n, ORDER)?;
     let neighbours = Neighbours::near(&packed, WIDTH, &renumbered(orders, &distinct), ROUNDS, control)?;
     let links = whole::links(&neighbours, &packed, control)?;
     let tree = whole::preorder(packed.len(), &links, control)?;
@@ -75,6 +83,8 @@ pub fn best_order(sets: &Itemsets, k: usize, streams: &Streams, control: &Contro
         None
     };
     drop((packed, neighbours));
+    // Both orders, which have grown, and all candidates.
+    memory::require(36 * n, ORDER)?;
     let expand = |nodes: Vec<u32>| nodes.iter().flat_map(|&node| copies.of(node as usize)).copied().collect();
     choose(sets, k, tour.map(expand), expand(tree), streams, control)
 }
@@ -162,8 +172,8 @@ fn renumbered(mut orders: Vec<Vec<u32>>, distinct: &[u32]) -> Vec<Vec<u32>> {
 }
 
 /// Orders of the items to try: as given, the most frequent first, those held by about half of the records first, random.
-fn column_orders(sets: &Itemsets, streams: &Streams) -> Vec<Vec<u32>> {
-    let frequencies = sets.frequencies();
+fn column_orders(sets: &Itemsets, streams: &Streams) -> Result<Vec<Vec<u32>>> {
+    let frequencies = sets.frequencies()?;
     let given: Vec<u32> = (0..sets.n_items()).collect();
     let mut frequent = given.clone();
     frequent.sort_by_key(|&item| std::cmp::Reverse(frequencies[item as usize]));
@@ -175,5 +185,5 @@ fn column_orders(sets: &Itemsets, streams: &Streams) -> Vec<Vec<u32>> {
         random.shuffle(&mut streams.generator(Stream::ItemOrders, number));
         orders.push(random);
     }
-    orders
+    Ok(orders)
 }

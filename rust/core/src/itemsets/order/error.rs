@@ -3,8 +3,10 @@
 use rayon::prelude::*;
 
 use super::super::Itemsets;
+use super::ORDER;
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 
 /// Places that a thread takes at once.
 const BLOCK: usize = 1 << 13;
@@ -16,6 +18,8 @@ const BLOCK: usize = 1 << 13;
 pub(super) fn expected_error(sets: &Itemsets, order: &[u32], k: usize, control: &Control) -> Result<f64> {
     let n = order.len();
     let k = k.clamp(1, n.max(1));
+    let threads = rayon::current_num_threads().min(n.div_ceil(BLOCK));
+    memory::require((5 + threads * size_of::<(u32, f64)>()) * sets.n_items() as usize, ORDER)?;
     let common = sets.common();
     let blocks: Vec<f64> = (0..n.div_ceil(BLOCK))
         .into_par_iter()

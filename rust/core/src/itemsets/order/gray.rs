@@ -10,8 +10,10 @@ use std::cmp::Ordering;
 use rayon::prelude::*;
 
 use super::super::Itemsets;
+use super::ORDER;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Records whose keys are sorted at once between two looks at the control handle.
 const BUCKET: usize = 1 << 17;
@@ -23,6 +25,7 @@ const DEEP: usize = 256;
 ///
 /// `columns` tells the order of the items, most significant first; without it they count as numbered.
 pub fn gray_order(sets: &Itemsets, columns: Option<&[u32]>, control: &Control) -> Result<Vec<u32>> {
+    memory::require(needs(sets.n(), columns.map_or(0, <[u32]>::len)), ORDER)?;
     let ranks = columns.map(|columns| ranks(sets.n_items(), columns)).transpose()?;
     control.begin(sets.n() as u64);
     let sorter = Sorter { sets, ranks: ranks.as_deref(), control };
@@ -33,6 +36,12 @@ pub fn gray_order(sets: &Itemsets, columns: Option<&[u32]>, control: &Control) -
         .collect_into_vec(&mut entries);
     sorter.sort(&mut entries, Prefix::default())?;
     Ok(entries.into_iter().map(|(_, record)| record).collect())
+}
+
+/// Bytes that the Gray order takes, at most: ranks of items; keys of records, where they are sorted into or runs of equal ones,
+/// and the order.
+pub(super) fn needs(n: usize, columns: usize) -> usize {
+    4 * columns + 68 * n
 }
 
 /// Place of each item in the order of columns.
@@ -170,7 +179,7 @@ impl Sorter<'_> {
             }
             let prefix = Prefix { depth: prefix.depth + self.width(), next: last + 1 };
             if prefix.depth >= DEEP {
-                self.compare(run, prefix);
+                self.compare(run, prefix)?;
                 return self.control.advance(run.len() as u64);
             }
             run.par_iter_mut().with_min_len(1 << 10).for_each(|entry| entry.0 = self.key(entry.1, prefix));
@@ -179,11 +188,15 @@ impl Sorter<'_> {
     }
 
     /// Sorts records with a common prefix by all their other items.
-    fn compare(&self, run: &mut [(u64, u32)], prefix: Prefix) {
+    fn compare(&self, run: &mut [(u64, u32)], prefix: Prefix) -> Result<()> {
+        // Other threads may do the same at this moment.
+        let items: usize = run.iter().map(|&(_, record)| self.sets.row(record).len() - prefix.depth).sum();
+        memory::require(rayon::current_num_threads() * (4 * items + 64 * run.len()), ORDER)?;
         let rest = |&(_, record): &(u64, u32)| {
             let row = self.sets.row(record);
             let Some(ranks) = self.ranks else { return (row[prefix.depth..].to_vec(), record) };
-            let mut rest: Vec<u32> = row.iter().map(|&i| ranks[i as usize]).filter(|&r| r >= prefix.next).collect();
+            let mut rest = Vec::with_capacity(row.len() - prefix.depth);
+            rest.extend(row.iter().map(|&i| ranks[i as usize]).filter(|&r| r >= prefix.next));
             rest.sort_unstable();
             (rest, record)
         };
@@ -192,6 +205,7 @@ impl Sorter<'_> {
         for (entry, (_, record)) in run.iter_mut().zip(rests) {
             entry.1 = record;
         }
+        Ok(())
     }
 }
 

@@ -19,10 +19,14 @@ use rayon::prelude::*;
 use super::Itemsets;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::rng::Streams;
 
 pub use self::best::best_order;
 pub use self::gray::gray_order;
+
+/// What needs memory.
+const ORDER: &str = "an order of records";
 
 /// Largest size of a segment that a caller may ask for: distances of all its pairs are kept.
 const LONGEST: usize = 1 << 12;
@@ -53,6 +57,8 @@ pub fn gray_tsp_order(
         return Err(Error::Parameter(format!("segments of up to {} records; at most {LONGEST}", segment.1)));
     }
     let mut order = gray_order(sets, None, control)?;
+    // Distances between neighbours, sums up to each record, and where segments begin and end.
+    memory::require(20 * order.len() + 64 * (order.len() / segment.0.max(1)), ORDER)?;
     let pairs = order.par_windows(2).with_min_len(1 << 10);
     let gaps: Vec<u32> = pairs.map(|pair| sets.hamming(pair[0], pair[1])).collect();
     let cuts = segments::segments(order.len(), &gaps, segment)?;

@@ -35,6 +35,11 @@ impl Neighbours {
         (&self.nodes[range.clone()], &self.distances[range])
     }
 
+    /// How many pairs there are, at most.
+    pub(super) fn most_pairs(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// Every pair once with its distance, also where only one is among the other's neighbours.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
         let n = self.nodes.len() / self.width.max(1);

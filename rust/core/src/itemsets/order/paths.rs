@@ -6,16 +6,20 @@ use rayon::prelude::*;
 
 use super::super::Itemsets;
 use super::super::distance::Packed;
+use super::ORDER;
 use super::neighbours::Neighbours;
 use super::tour::{Metric, Tour};
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 use crate::rng::{Stream, Streams};
 
 /// Neighbours of a record in its segment.
 const WIDTH: usize = 8;
 /// Places within which records are brought nearer where that makes the path no longer.
 const REACH: usize = 12;
+/// Bytes for each record, at most, beside the distances of all pairs in a segment.
+const AROUND: usize = 192;
 /// Distance of two nodes whose link must stay: below all that a move can gain.
 const KEEP: i32 = i32::MIN / 2;
 
@@ -34,6 +38,9 @@ pub(super) fn shorten(
     control: &Control,
 ) -> Result<()> {
     let kicks = kicks(order.len());
+    let longest = cuts.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
+    let threads = rayon::current_num_threads().min(cuts.len());
+    memory::require(16 * cuts.len() + threads * (4 * longest + AROUND) * longest, ORDER)?;
     let mut rest = order;
     let mut pieces = Vec::with_capacity(cuts.len());
     for cut in cuts {
@@ -80,6 +87,7 @@ pub(super) struct Matrix {
 impl Matrix {
     pub(super) fn new(packed: &Packed<'_>, control: &Control) -> Result<Self> {
         let n = packed.len();
+        memory::require(4 * n * n, "distances of all pairs")?;
         let mut matrix = Self { n, cells: vec![0; n * n] };
         for a in 0..n {
             control.check()?;

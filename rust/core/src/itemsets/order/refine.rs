@@ -11,9 +11,11 @@ use rayon::prelude::*;
 
 use super::super::Itemsets;
 use super::super::distance::Packed;
+use super::ORDER;
 use super::neighbours::Neighbours;
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory;
 use crate::rng::{Refinement, Stream, Streams};
 
 /// Records of a piece: as many as there are distances at hand for all pairs.
@@ -22,6 +24,8 @@ const PIECE: usize = 1000;
 const WIDEST: usize = 512;
 /// Neighbours of a record in its piece.
 const WIDTH: usize = 10;
+/// Bytes for each record of a piece, at most, beside the distances of all pairs.
+const BESIDE: usize = 192;
 /// Places from a neighbour at which a record is tried.
 const AROUND: usize = 8;
 /// Rounds; in each the pieces begin elsewhere, and it is half as warm.
@@ -44,6 +48,8 @@ pub(super) fn refine(
     if reach == 0 || n < 8 {
         return control.check();
     }
+    let (longest, threads) = (n.div_ceil(pieces) + 2 * reach, rayon::current_num_threads().min(pieces));
+    memory::require(4 * n + 24 * pieces + threads * (2 * longest + BESIDE) * longest, ORDER)?;
     for round in 0..ROUNDS {
         let offset = round as usize * n / (pieces * ROUNDS as usize);
         order.rotate_left(offset);

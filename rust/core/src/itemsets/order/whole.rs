@@ -3,10 +3,12 @@
 use rayon::prelude::*;
 
 use super::super::distance::Packed;
+use super::ORDER;
 use super::neighbours::{ALL_PAIRS, Neighbours};
 use crate::control::Control;
 use crate::error::Result;
 use crate::lists::Lists;
+use crate::memory;
 
 /// A link: its length and the two nodes.
 pub(super) type Link = (u32, u32, u32);
@@ -130,6 +132,9 @@ pub(super) fn greedy(links: &[Link], packed: &Packed<'_>, control: &Control) -> 
 fn near_ends(ends: &[u32], packed: &Packed<'_>, joined: &mut Joined, control: &Control) -> Result<Vec<Link>> {
     let roots: Vec<u32> = ends.iter().map(|&end| joined.root(end)).collect();
     let width = if ends.len() <= ALL_PAIRS { ends.len() } else { 32 };
+    // Lists that have grown to twice what they hold, then one list; then that one and another in order.
+    let pairs = if ends.len() <= ALL_PAIRS { ends.len() * ends.len() / 2 } else { ends.len() * width };
+    memory::require(3 * size_of::<Link>() * pairs + 28 * ends.len(), ORDER)?;
     let links = (0..ends.len()).into_par_iter().map(|i| {
         if i % 64 == 0 {
             control.check()?;
@@ -180,7 +185,8 @@ pub(super) fn preorder(n: usize, links: &[Link], control: &Control) -> Result<Ve
 
 /// All links of neighbours, and those of consecutive nodes, which connect everything; the shortest first.
 pub(super) fn links(neighbours: &Neighbours, packed: &Packed<'_>, control: &Control) -> Result<Vec<Link>> {
-    let mut links: Vec<Link> = neighbours.pairs().map(|(a, b, distance)| (distance, a, b)).collect();
+    let mut links: Vec<Link> = Vec::with_capacity(neighbours.most_pairs() + packed.len());
+    links.extend(neighbours.pairs().map(|(a, b, distance)| (distance, a, b)));
     control.check()?;
     links.extend((1..packed.len() as u32).map(|b| (packed.hamming(b - 1, b), b - 1, b)));
     control.check()?;

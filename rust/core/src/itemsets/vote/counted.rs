@@ -1,7 +1,9 @@
 //! Votes counted afresh for each group or node.
 
 use super::{Majority, Part};
+use crate::error::Result;
 use crate::itemsets::Itemsets;
+use crate::memory;
 
 /// Counts for one vote after another.
 pub(super) struct Ballot<'a> {
@@ -19,10 +21,12 @@ impl<'a> Ballot<'a> {
     }
 
     /// Appends what some records vote for, and gives the sum of their errors. O(their items).
-    pub fn vote(&mut self, members: &[u32], part: &mut Part) -> f64 {
+    pub fn vote(&mut self, members: &[u32], part: &mut Part) -> Result<f64> {
         let voters = members.len() as u32;
         for &member in members {
-            for &item in self.sets.row(member) {
+            let row = self.sets.row(member);
+            memory::room(&mut self.named, row.len(), "votes")?;
+            for &item in row {
                 let count = &mut self.count[item as usize];
                 if *count == 0 {
                     self.named.push(item);
@@ -36,14 +40,14 @@ impl<'a> Ballot<'a> {
         for &item in &self.named {
             let count = self.count[item as usize];
             if count >= self.majority.need(item, voters) {
-                part.base.push(item);
+                part.base.push(item)?;
             }
             if count < voters {
-                part.distance.push(item);
+                part.distance.push(item)?;
             }
         }
-        part.base.close();
-        part.distance.close();
+        part.base.close()?;
+        part.distance.close()?;
         let (mut threshold, mut error) = (0, 0.0);
         for &member in members {
             let row = self.sets.row(member);
@@ -58,6 +62,6 @@ impl<'a> Ballot<'a> {
             self.count[item as usize] = 0;
         }
         self.named.clear();
-        error
+        Ok(error)
     }
 }

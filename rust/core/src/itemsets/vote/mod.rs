@@ -18,6 +18,7 @@ use super::rows::filled;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::{Lists, positions};
+use crate::memory::{self, Meter};
 
 /// Nodes or groups that make a part where every one is counted by itself.
 const UNITS: usize = 1 << 10;
@@ -40,19 +41,21 @@ pub struct Votes {
 /// From one position to the next one record enters and one leaves, and only their items are looked at. O(items + size
 /// of the result + k · n), in parallel.
 pub fn ring(sets: &Itemsets, order: &[u32], k: usize, rows: Option<&[u32]>, control: &Control) -> Result<Votes> {
-    let position = positions(order, sets.n(), "an order")?;
     if k == 0 || k > sets.n() {
         return Err(Error::Parameter(format!("k = {k}: give 1 to {} for as many records", sets.n())));
     }
+    require(sets, order.len().div_ceil(1 << 11), 16 * sets.n_items() as usize + 16 * k)?;
+    let position = positions(order, sets.n(), "an order")?;
     control.begin(order.len() as u64);
     let majority = Majority::new(sets);
     // Every part fills its window anew; eight windows keep that below an eighth of the work.
     let part = (8 * k).clamp(1 << 11, 1 << 16).min(ring::longest_part(sets, k)?);
+    let meter = Meter::default();
     let parts = (0..order.len().div_ceil(part)).into_par_iter().map_init(
         || ring::Window::new(sets, &majority, k),
         |window, number| {
             let nodes = number * part..((number + 1) * part).min(order.len());
-            window.vote(order, nodes, control)
+            window.vote(order, nodes, control)?.finish(&meter)
         },
     );
     let parts = parts.collect::<Result<Vec<_>>>()?;
@@ -61,7 +64,9 @@ pub fn ring(sets: &Itemsets, order: &[u32], k: usize, rows: Option<&[u32]>, cont
 
 /// Votes over groups: a node stands for all records of its group. O(items + size of the result), in parallel.
 pub fn groups(sets: &Itemsets, groups: &Lists, rows: Option<&[u32]>, control: &Control) -> Result<Votes> {
+    require(sets, groups.len().div_ceil(UNITS), 4 * sets.n_items() as usize)?;
     let group_of = group_of(sets.n(), groups)?;
+    let meter = Meter::default();
     control.begin(sets.n() as u64);
     let majority = Majority::new(sets);
     let parts = (0..groups.len().div_ceil(UNITS)).into_par_iter().map_init(
@@ -71,10 +76,10 @@ pub fn groups(sets: &Itemsets, groups: &Lists, rows: Option<&[u32]>, control: &C
             for group in number * UNITS..((number + 1) * UNITS).min(groups.len()) {
                 let members = groups.of(group);
                 // All nodes of a group publish the same, so a member's error is the same wherever it goes.
-                part.error += ballot.vote(members, &mut part);
+                part.error += ballot.vote(members, &mut part)?;
                 control.advance(members.len() as u64)?;
             }
-            Ok(part)
+            part.finish(&meter)
         },
     );
     gather(sets.n_items(), parts.collect::<Result<Vec<_>>>()?, UNITS, group_of, rows, control)
@@ -107,6 +112,7 @@ pub fn assignments(
     if m == 0 {
         return Err(Error::Parameter("at least one assignment is needed".to_owned()));
     }
+    memory::require(4 * n * (m + 1), "votes")?;
     let mut preimages = vec![0; n * m];
     for (j, assignment) in assignments.iter().enumerate() {
         control.check()?;
@@ -114,6 +120,8 @@ pub fn assignments(
             preimages[node * m + j] = record;
         }
     }
+    require(sets, n.div_ceil(UNITS), 4 * sets.n_items() as usize)?;
+    let meter = Meter::default();
     control.begin(n as u64);
     let majority = Majority::new(sets);
     let parts = preimages.par_chunks_mut(UNITS * m).map_init(
@@ -126,10 +134,10 @@ pub fn assignments(
                     let message = format!("assignments are disjoint; two of them send record {record} to one node");
                     return Err(Error::Parameter(message));
                 }
-                part.error += ballot.vote(members, &mut part) / m as f64;
+                part.error += ballot.vote(members, &mut part)? / m as f64;
             }
             control.advance(nodes.len() as u64 / m as u64)?;
-            Ok(part)
+            part.finish(&meter)
         },
     );
     let parts = parts.collect::<Result<Vec<_>>>()?;
@@ -189,6 +197,22 @@ struct Part {
     distance: Packed,
     threshold: Vec<u32>,
     error: f64,
+}
+
+impl Part {
+    /// Counts what is kept of a part that is done.
+    fn finish(mut self, meter: &Meter) -> Result<Self> {
+        let kept = self.base.finish() + self.distance.finish() + 4 * self.threshold.capacity();
+        meter.keep(kept, "votes")?;
+        Ok(self)
+    }
+}
+
+/// Asks for what votes take beside their results: which items are common, the rows of records, and a number of bytes for each
+/// thread that has work.
+fn require(sets: &Itemsets, parts: usize, each: usize) -> Result<()> {
+    let threads = rayon::current_num_threads().min(parts);
+    memory::require(5 * sets.n_items() as usize + 16 * sets.n() + threads * each, "votes")
 }
 
 /// Brings the votes of parts of `size` units each to their rows; `unit[v]` is where the vote of record v stands, and

@@ -1,5 +1,13 @@
 //! Rows under construction, in a quarter of the room: the steps from item to item, most of them one byte.
 
+use crate::error::Result;
+use crate::memory;
+
+/// What needs memory.
+const ROWS: &str = "votes";
+/// Bytes of a step, at most.
+const STEP: usize = 5;
+
 /// Rows that are written one after another, and read in any order.
 #[derive(Default)]
 pub(super) struct Packed {
@@ -18,12 +26,17 @@ impl Packed {
     }
 
     /// Puts an item behind the others of the row.
-    pub fn push(&mut self, item: u32) {
+    pub fn push(&mut self, item: u32) -> Result<()> {
+        memory::room(&mut self.row, 1, ROWS)?;
         self.row.push(item);
+        Ok(())
     }
 
     /// Ends a row. Steps are written seven bits to a byte, the lowest first; the highest bit says that more follow.
-    pub fn close(&mut self) {
+    pub fn close(&mut self) -> Result<()> {
+        memory::room(&mut self.steps, STEP * self.row.len(), ROWS)?;
+        memory::room(&mut self.sizes, 1, ROWS)?;
+        memory::room(&mut self.ends, 1, ROWS)?;
         let mut before = 0;
         for &item in &self.row {
             let mut step = item - before;
@@ -36,12 +49,14 @@ impl Packed {
         }
         self.sizes.push(self.row.len() as u32);
         self.ends.push(self.steps.len());
+        Ok(())
     }
 
     /// Appends the last row once more, with some items put in that it lacks, or taken out that it has.
-    pub fn push_changed(&mut self, changes: &[u32]) {
-        let mut left = &self.row[..];
+    pub fn push_changed(&mut self, changes: &[u32]) -> Result<()> {
         self.spare.clear();
+        memory::room(&mut self.spare, self.row.len() + changes.len(), ROWS)?;
+        let mut left = &self.row[..];
         for &item in changes {
             let (same, rest) = left.split_at(left.partition_point(|&other| other < item));
             self.spare.extend_from_slice(same);
@@ -54,7 +69,14 @@ impl Packed {
         }
         self.spare.extend_from_slice(left);
         std::mem::swap(&mut self.row, &mut self.spare);
-        self.close();
+        self.close()
+    }
+
+    /// Gives back what only more rows would need, and tells how many bytes are left.
+    pub fn finish(&mut self) -> usize {
+        (self.row, self.spare) = (vec![], vec![]);
+        self.steps.shrink_to_fit();
+        self.steps.len() + 4 * self.sizes.capacity() + 8 * self.ends.capacity()
     }
 
     /// Number of items of the last row.
@@ -107,12 +129,12 @@ mod tests {
             let mut packed = Packed::default();
             packed.begin();
             for &item in &first {
-                packed.push(item);
+                packed.push(item).unwrap();
             }
-            packed.close();
+            packed.close().unwrap();
             let mut rows: Vec<BTreeSet<u32>> = vec![first];
             for changes in changes {
-                packed.push_changed(&changes.iter().copied().collect::<Vec<_>>());
+                packed.push_changed(&changes.iter().copied().collect::<Vec<_>>()).unwrap();
                 rows.push(rows[rows.len() - 1].symmetric_difference(&changes).copied().collect());
             }
             for (i, row) in rows.iter().enumerate().rev() {

@@ -7,6 +7,7 @@ use super::{Majority, Part};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::itemsets::Itemsets;
+use crate::memory;
 
 const NONE: u32 = u32::MAX;
 
@@ -60,7 +61,11 @@ struct Changes {
 pub(super) fn longest_part(sets: &Itemsets, k: usize) -> Result<usize> {
     let longest = sets.rows().map(<[u32]>::len).max().unwrap_or(0).max(1);
     let rows = NONE as usize / longest;
-    if rows > k { Ok(rows - k) } else { Err(Error::Memory(k * longest)) }
+    if rows > k {
+        Ok(rows - k)
+    } else {
+        Err(Error::Size(format!("a window of {k} records of {longest} items is more than 2^32 entries")))
+    }
 }
 
 impl<'a> Window<'a> {
@@ -88,7 +93,13 @@ impl<'a> Window<'a> {
         // Positions are counted from the oldest that votes at the first node; none of them is negative so.
         let oldest = nodes.start + n - (k - 1);
         let mut part = Part::default();
-        let mut first: Vec<u32> = vec![];
+        // All entries that the window will have, and the items of the first.
+        let places = oldest..oldest + k + nodes.len() - 1;
+        let held = |places: Range<usize>| places.map(|place| self.sets.row(record(place)).len()).sum::<usize>();
+        let (items, all) = (held(oldest..oldest + k), held(places));
+        memory::require(4 * items + size_of::<Entry>() * all, "votes")?;
+        self.entries.reserve_exact(all);
+        let mut first: Vec<u32> = Vec::with_capacity(items);
         for slot in 0..k {
             let row = self.sets.row(record(oldest + slot));
             self.seat(slot, row.len());
@@ -106,21 +117,21 @@ impl<'a> Window<'a> {
         for item in first {
             let held = self.held[item as usize];
             if held.count >= held.need {
-                part.base.push(item);
+                part.base.push(item)?;
             }
             if held.count < self.k {
-                part.distance.push(item);
+                part.distance.push(item)?;
             }
         }
-        part.base.close();
-        part.distance.close();
+        part.base.close()?;
+        part.distance.close()?;
         for slot in 0..k {
             self.shared[slot] = self.shared_with_base(self.sets.row(record(oldest + slot)));
         }
         self.close(&mut part);
         for step in 1..nodes.len() {
             let (leaves, enters) = (record(oldest + step - 1), record(oldest + step + k - 1));
-            self.slide(leaves, enters, (step - 1) % k, &mut part);
+            self.slide(leaves, enters, (step - 1) % k, &mut part)?;
             if step % LOOK == 0 {
                 control.advance(LOOK as u64)?;
             }
@@ -164,7 +175,7 @@ impl<'a> Window<'a> {
     }
 
     /// One record takes the slot of the oldest. O(items of both + holders of the items that change sides).
-    fn slide(&mut self, leaves: u32, enters: u32, slot: usize, part: &mut Part) {
+    fn slide(&mut self, leaves: u32, enters: u32, slot: usize, part: &mut Part) -> Result<()> {
         let sets = self.sets;
         for &item in sets.row(leaves) {
             self.pop(item);
@@ -179,14 +190,15 @@ impl<'a> Window<'a> {
         self.seat(slot, row.len());
         self.shared[slot] = shared;
         exclusive(&self.leaving.turned, &self.entering.turned, &mut self.changed);
-        part.base.push_changed(&self.changed);
+        part.base.push_changed(&self.changed)?;
         exclusive(&self.leaving.differing, &self.entering.differing, &mut self.changed);
-        part.distance.push_changed(&self.changed);
+        part.distance.push_changed(&self.changed)?;
         for changes in [&mut self.leaving, &mut self.entering] {
             changes.turned.clear();
             changes.differing.clear();
         }
         self.close(part);
+        Ok(())
     }
 
     /// One holder less of an item.

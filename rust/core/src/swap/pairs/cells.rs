@@ -7,10 +7,11 @@ use rand_chacha::ChaCha20Rng;
 
 use super::ids::Ids;
 use super::key::{Groups, Key, firsts};
-use super::{STEPS, lost};
+use super::{STEPS, WHAT, lost};
 use crate::coded::Coded;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Keys beyond this number make too many subsets.
 pub const MOST_KEYS: usize = 8;
@@ -31,17 +32,21 @@ pub struct Cells {
 
 impl Cells {
     pub fn new(classes: &Ids, keys: &[Key], control: &Control) -> Result<Self> {
+        let n = classes.of.len();
+        memory::require(size_of::<u32>() * n * (keys.len() + 1), WHAT)?;
         let columns: Vec<Ids> = keys.iter().map(|key| key.groups.ids()).collect();
         let mut cells = classes.clone();
         for key in &columns {
-            cells = cells.refined(key.column());
+            cells = cells.refined(key.column())?;
             control.check()?;
         }
         let subsets = (1 << keys.len()) - 1;
         let room = cells.count * subsets;
         if u32::try_from(room).is_err() {
-            return Err(Error::Memory(room));
+            return Err(Error::Size(format!("{room} combinations of keys are more than 2^32")));
         }
+        let cell = size_of::<usize>() + size_of::<u32>() * (7 + keys.len() + subsets);
+        memory::require(cell * cells.count, WHAT)?;
         // What is the same for all records of a cell is looked up in any of them.
         let mut member = vec![0; cells.count];
         for (record, &cell) in cells.of.iter().enumerate() {
@@ -58,10 +63,11 @@ impl Cells {
         let mut counts: Vec<u32> = Vec::new();
         for subset in 1..=subsets {
             control.check()?;
-            let chosen = (0..keys.len()).filter(|key| subset >> key & 1 == 1);
+            let mut chosen = (0..keys.len()).filter(|key| subset >> key & 1 == 1);
             let column = |key: usize| Coded { codes: &values[key], categories: columns[key].count };
-            let ids = chosen.fold(class_of.clone(), |ids, key| ids.refined(column(key)));
+            let ids = chosen.try_fold(class_of.clone(), |ids, key| ids.refined(column(key)))?;
             let start = counts.len();
+            memory::room(&mut counts, ids.count, WHAT)?;
             counts.resize(start + ids.count, 0);
             for (cell, &id) in ids.of.iter().enumerate() {
                 let place = start + id as usize;
@@ -70,7 +76,7 @@ impl Cells {
             }
         }
         let first = firsts(&class_of.of, classes.count);
-        Ok(Self { groups: Groups::new(cells), first, values, at, counts, subsets })
+        Ok(Self { groups: Groups::new(cells)?, first, values, at, counts, subsets })
     }
 
     fn of_class(&self, class: usize) -> Range<usize> {
@@ -109,6 +115,7 @@ impl Cells {
     /// then one of these.
     pub fn draw(&self, class: usize, size: u64, rng: &mut ChaCha20Rng, control: &Control) -> Result<(u32, u32)> {
         let range = self.of_class(class);
+        memory::require(size_of::<u64>() * range.len(), WHAT)?;
         let mut weights = Vec::with_capacity(range.len());
         for cell in range.clone() {
             if (weights.len() as u64).is_multiple_of(STEPS) {

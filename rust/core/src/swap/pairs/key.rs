@@ -4,7 +4,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
 use super::ids::Ids;
-use super::weights;
+use super::{WHAT, weights};
+use crate::error::Result;
+use crate::memory;
 
 /// Records by group; those that are left stand first in their group.
 pub struct Groups {
@@ -16,7 +18,8 @@ pub struct Groups {
 }
 
 impl Groups {
-    pub fn new(ids: Ids) -> Self {
+    pub fn new(ids: Ids) -> Result<Self> {
+        memory::require(size_of::<u32>() * (2 * ids.of.len() + 3 * ids.count), WHAT)?;
         let mut left = vec![0u32; ids.count];
         for &id in &ids.of {
             left[id as usize] += 1;
@@ -35,7 +38,7 @@ impl Groups {
             place[record as usize] = *slot;
             *slot += 1;
         }
-        Self { of: ids.of, starts, records, place, left }
+        Ok(Self { of: ids.of, starts, records, place, left })
     }
 
     /// The groups as numbers of the records.
@@ -100,13 +103,14 @@ pub struct Key {
 
 impl Key {
     /// `ids` number the groups so that those of a class follow each other.
-    pub fn new(ids: Ids, classes: &Ids) -> Self {
+    pub fn new(ids: Ids, classes: &Ids) -> Result<Self> {
+        memory::require(Self::needs(ids.of.len(), ids.count, classes.count), WHAT)?;
         let mut class_of = vec![0; ids.count];
         for (&id, &class) in ids.of.iter().zip(&classes.of) {
             class_of[id as usize] = class;
         }
         let first = firsts(&class_of, classes.count);
-        let groups = Groups::new(ids);
+        let groups = Groups::new(ids)?;
         let mut sizes: Vec<u64> = groups.left.iter().map(|&x| u64::from(x)).collect();
         let mut squares: Vec<u64> = sizes.iter().map(|x| x * x).collect();
         let ranges = || first.windows(2).map(|w| w[0] as usize..w[1] as usize);
@@ -115,7 +119,12 @@ impl Key {
             weights::build(&mut sizes[range.clone()]);
             weights::build(&mut squares[range]);
         }
-        Self { groups, first, sizes, squares, equal }
+        Ok(Self { groups, first, sizes, squares, equal })
+    }
+
+    /// Bytes for the groups of `n` records, `ids` of them in so many classes.
+    fn needs(n: usize, ids: usize, classes: usize) -> usize {
+        size_of::<u32>() * (2 * n + 4 * ids + classes) + size_of::<u64>() * (2 * ids + classes)
     }
 
     /// The groups of a class.

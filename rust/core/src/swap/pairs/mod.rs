@@ -26,6 +26,7 @@ use super::STEPS;
 use crate::coded::Coded;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Pairs, and what there was to draw them from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +60,7 @@ pub fn draw(
     control.begin(wanted as u64);
     let mut pool = Pool::new(n, equal, unequal, control)?;
     let (feasible, alone) = pool.weigh(control)?;
+    memory::require(size_of::<(u32, u32)>() * wanted.min(n / 2), WHAT)?;
     let mut pairs = Vec::with_capacity(wanted.min(n / 2));
     while pairs.len() < wanted && pool.feasible > 0 {
         let (class, _) =
@@ -74,6 +76,9 @@ pub fn draw(
     control.advance((wanted - pairs.len()) as u64 + pairs.len() as u64 % STEPS)?;
     Ok(Drawn { pairs, feasible, alone })
 }
+
+/// What needs memory here.
+const WHAT: &str = "drawing pairs of records";
 
 /// How the records of a class are told apart.
 enum Rule {
@@ -98,18 +103,22 @@ struct Pool {
 
 impl Pool {
     fn new(n: usize, equal: &[Coded<'_>], unequal: &[Vec<Coded<'_>>], control: &Control) -> Result<Self> {
+        memory::require(size_of::<u32>() * n, WHAT)?;
         let mut classes = Ids::one(n);
         for column in equal {
-            classes = classes.refined(*column);
+            classes = classes.refined(*column)?;
             control.check()?;
         }
         let mut keys = Vec::with_capacity(unequal.len());
         for columns in unequal {
-            let key = columns.iter().fold(classes.clone(), |ids, column| ids.refined(*column));
+            memory::require(size_of::<u32>() * n, WHAT)?;
+            let key = columns.iter().try_fold(classes.clone(), |ids, column| ids.refined(*column))?;
             control.check()?;
-            keys.push(Key::new(key, &classes));
+            keys.push(Key::new(key, &classes)?);
             control.check()?;
         }
+        // The class of each record; records and pairs of each class.
+        memory::require(size_of::<u32>() * n + 2 * size_of::<u64>() * classes.count, WHAT)?;
         let mut sizes = vec![0u64; classes.count];
         for &class in &classes.of {
             sizes[class as usize] += 1;
@@ -121,7 +130,7 @@ impl Pool {
         } else if let Some(key) = keys.pop() {
             Rule::One(key)
         } else {
-            Rule::Any(Groups::new(classes))
+            Rule::Any(Groups::new(classes)?)
         };
         Ok(Self { class_of, sizes, classes: Vec::new(), feasible: 0, rule })
     }

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::nearest::{Cluster, Range, Room, Search};
 use crate::control::Control;
 use crate::error::Result;
+use crate::memory::Meter;
 use crate::search::lanes::LANES;
 
 /// Tuples whose clusters are stored together.
@@ -35,9 +36,10 @@ struct Stored {
 impl Clusters {
     /// Works out all clusters in parallel.
     pub fn new(search: &Search<'_>, control: &Control) -> Result<Self> {
+        let meter = Meter::default();
         let chunks = (0..search.len().div_ceil(CHUNK)).into_par_iter().map_init(Room::default, |room, index| {
             let tuples = index * CHUNK..search.len().min((index + 1) * CHUNK);
-            let chunk = Chunk::new(search, tuples.clone(), room, control)?;
+            let chunk = Chunk::new(search, tuples.clone(), room, &meter, control)?;
             control.advance(tuples.len() as u64)?;
             Ok(chunk)
         });
@@ -61,6 +63,7 @@ impl Chunk {
         search: &Search<'_>,
         mut tuples: std::ops::Range<usize>,
         room: &mut Room,
+        meter: &Meter,
         control: &Control,
     ) -> Result<Self> {
         let mut chunk = Self::default();
@@ -80,18 +83,25 @@ impl Chunk {
             search.find(&batch, room, control)?;
             let mut lanes = 0..;
             for tuple in start..tuples.start {
-                match search.alone(tuple) {
-                    Some((records, drawn)) => chunk.push(Cluster { inside: &[], boundary: &[records], drawn }),
-                    None => chunk.push(room.cluster(lanes.next().unwrap_or(0))),
-                }
+                let own;
+                let cluster = if let Some((records, drawn)) = search.alone(tuple) {
+                    own = [records];
+                    Cluster { inside: &[], boundary: &own, drawn }
+                } else {
+                    room.cluster(lanes.next().unwrap_or(0))
+                };
+                chunk.push(cluster, meter)?;
             }
         }
         chunk.ranges.shrink_to_fit();
         Ok(chunk)
     }
 
-    fn push(&mut self, cluster: Cluster<'_>) {
-        let short = cluster.inside.len() + cluster.boundary.len() <= STORED;
+    fn push(&mut self, cluster: Cluster<'_>, meter: &Meter) -> Result<()> {
+        let ranges = cluster.inside.len() + cluster.boundary.len();
+        let short = ranges <= STORED;
+        let kept = if short { size_of::<Range>() * ranges } else { 0 };
+        meter.keep(kept + 2 * size_of::<Stored>(), "the nearest records of all tuples")?;
         if short {
             self.ranges.extend_from_slice(cluster.inside);
         }
@@ -101,5 +111,6 @@ impl Chunk {
         }
         let boundary = self.ranges.len() as u32;
         self.clusters.push(Stored { inside, boundary, drawn: short.then_some(cluster.drawn as u32) });
+        Ok(())
     }
 }

@@ -14,6 +14,8 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
+use crate::error::Result;
+use crate::memory;
 use crate::search::hierarchy::Hierarchy;
 use crate::search::scale::{Distance, Space};
 use crate::search::tree::Tree;
@@ -35,6 +37,18 @@ const WORN: f64 = 0.7;
 const ALL: usize = 4;
 /// On a seat whose record is done.
 const NOBODY: u32 = u32::MAX;
+
+/// What needs memory here.
+const WHAT: &str = "the farthest records";
+
+/// Bytes for `n` records of so many tuples and categories in buckets, beside the bounds of these: seats before and after they
+/// are made anew; tuples, and the categories of each twice.
+fn needs(n: usize, tuples: usize, attributes: usize, categories: usize) -> usize {
+    size_of::<u32>() * (3 * n + tuples * (6 + 3 * attributes)) + CATEGORY * categories
+}
+
+/// Bytes of a category, for its place in a hierarchy.
+const CATEGORY: usize = 96;
 
 /// Distinct tuples: their categories by attribute, the first place of each, and the tuple at each place.
 #[derive(Clone, Copy)]
@@ -107,8 +121,10 @@ struct Bucket {
 
 impl<'a> Ends<'a> {
     /// The records at those places that are left.
-    pub fn new(all: Places<'a>, is_left: impl Fn(u32) -> bool) -> Self {
+    pub fn new(all: Places<'a>, is_left: impl Fn(u32) -> bool) -> Result<Self> {
         let tuples = all.starts.len() - 1;
+        let categories: usize = all.spaces.iter().map(Space::len).sum();
+        memory::require(needs(all.tuples.len(), tuples, all.codes.len(), categories), WHAT)?;
         let mut left = vec![0; tuples];
         let mut places = Vec::with_capacity(all.tuples.len());
         let mut first = Vec::with_capacity(tuples);
@@ -141,12 +157,12 @@ impl<'a> Ends<'a> {
             farthest: Vec::new(),
             largest,
         };
-        ends.build();
-        ends
+        ends.build()?;
+        Ok(ends)
     }
 
     /// Puts the records that are left into new buckets.
-    fn build(&mut self) {
+    fn build(&mut self) -> Result<()> {
         let tuples: Vec<u32> = (0..self.left.len() as u32).filter(|&t| self.left[t as usize] > 0).collect();
         let categories: usize = self.all.spaces.iter().map(Space::len).sum();
         let buckets = BUCKETS[usize::from(self.all.spaces.len() > 2)].min(TABLE / categories.max(1)).max(1);
@@ -155,6 +171,7 @@ impl<'a> Ends<'a> {
         let mut ranges: Vec<(u32, u32)> =
             tree.nodes.iter().filter(|node| node.children == 0).map(|node| (node.start, node.end)).collect();
         ranges.sort_unstable();
+        memory::require(size_of::<u32>() * categories * ranges.len(), WHAT)?;
         self.order = tree.order;
         self.codes.clear();
         for &tuple in &self.order {
@@ -183,6 +200,7 @@ impl<'a> Ends<'a> {
         // The references until the next build take up most categories, or only some of them.
         let all = self.len > ALL * categories;
         self.bounds = (0..self.all.spaces.len()).map(|attribute| self.bounds_of(attribute, all)).collect();
+        Ok(())
     }
 
     /// What the bounds of one attribute are found from; the bounds of all categories, if these are wanted.
@@ -275,9 +293,9 @@ impl<'a> Ends<'a> {
     }
 
     /// Draws one of the records that are farthest from a tuple; its place. There must be one.
-    pub fn draw(&mut self, from: usize, rng: &mut ChaCha20Rng) -> u32 {
+    pub fn draw(&mut self, from: usize, rng: &mut ChaCha20Rng) -> Result<u32> {
         if (self.len as f64) < WORN * self.built as f64 {
-            self.build();
+            self.build()?;
         }
         self.far.clear();
         self.far.resize(self.buckets.len(), 1);
@@ -301,7 +319,7 @@ impl<'a> Ends<'a> {
             let bound = self.far.iter().copied().max().unwrap_or(0);
             let known = short(most, self.bits) + 1;
             if bound < known || bound == 0 {
-                return self.draw_found(rng);
+                return Ok(self.draw_found(rng));
             }
             let exact = self.bits == 0;
             // Often a good share of all records is farthest, and a few draws find one without a list of buckets.
@@ -309,7 +327,7 @@ impl<'a> Ends<'a> {
                 && most == 0
                 && let Some(place) = self.try_all(from, Distance::from(bound - 1), rng)
             {
-                return place;
+                return Ok(place);
             }
             self.tied.clear();
             let mut seats = 0;
@@ -320,7 +338,7 @@ impl<'a> Ends<'a> {
             // Where bounds are exact, what attains this one sits in these buckets or was found.
             let found = if known == bound { &self.farthest[..] } else { &[] };
             if exact && let Some(place) = self.try_seats(from, Distance::from(bound - 1), found, rng) {
-                return place;
+                return Ok(place);
             }
             most = self.look(from, most);
         }

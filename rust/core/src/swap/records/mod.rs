@@ -27,6 +27,7 @@ use self::nearest::{Cluster, Range, Room, Search};
 use super::{STEPS, Swapped, check_k};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::search::hierarchy::Hierarchy;
 use crate::search::scale::{self, Space};
 use crate::search::tree::Tree;
@@ -44,11 +45,13 @@ pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, contr
     let table = Table::new(attributes, LEAF, control)?;
     let k = k.min(table.records.len());
     control.begin((table.len() + table.records.len()) as u64);
-    let search = table.search(k);
+    let search = table.search(k)?;
     let clusters = Clusters::new(&search, control)?;
+    let results = attributes.len() * Swapped::needs(table.records.len(), k);
+    memory::require(results + table.records.len() * size_of::<Mark>() + 6 * size_of::<u32>() * k, WHAT)?;
     let mut state = State::new(&table, attributes);
     let mut room = Room::default();
-    let mut ends = Ends::new(table.places(), |place| !state.is_done(place));
+    let mut ends = Ends::new(table.places(), |place| !state.is_done(place))?;
     let mut reference = table.farthest_from_all(&ends, rng)?;
     let mut told = ends.len();
     control.advance((table.records.len() - told) as u64)?;
@@ -70,9 +73,21 @@ pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, contr
         if ends.len() == 0 {
             return Ok(state.results);
         }
-        reference = ends.draw(tuple, rng);
+        reference = ends.draw(tuple, rng)?;
     }
 }
+
+/// What needs memory here.
+const WHAT: &str = "swapping records";
+
+/// Bytes for `n` records of so many tuples and categories in a tree: codes in two orders and once more for the search, nodes,
+/// and hierarchies of categories.
+fn needs(n: usize, tuples: usize, attributes: usize, categories: usize) -> usize {
+    size_of::<u32>() * (2 * n + tuples * (3 * attributes + 4)) + CATEGORY * categories
+}
+
+/// Bytes of a category, for its place in a hierarchy and its records.
+const CATEGORY: usize = 160;
 
 /// The distinct tuples, in an order that puts near ones together, and their records in the same order: a record is
 /// known by its *place* there.
@@ -96,6 +111,8 @@ impl Table {
     fn new(attributes: &[Attribute<'_>], leaf: usize, control: &Control) -> Result<Self> {
         let found = Tuples::new(attributes, control)?;
         control.check()?;
+        let categories: usize = attributes.iter().map(|a| a.categories).sum();
+        memory::require(needs(found.total(), found.len(), attributes.len(), categories), WHAT)?;
         let mut counts: Vec<Vec<u64>> = attributes.iter().map(|a| vec![0; a.categories]).collect();
         for tuple in 0..found.len() {
             for (counts, &code) in counts.iter_mut().zip(found.codes(tuple)) {
@@ -137,7 +154,7 @@ impl Table {
     }
 
     /// A search for the `k` nearest records.
-    fn search(&self, k: usize) -> Search<'_> {
+    fn search(&self, k: usize) -> Result<Search<'_>> {
         Search::new(&self.spaces, &self.hierarchies, (&self.tree, &self.leaves), &self.codes, &self.starts, k)
     }
 

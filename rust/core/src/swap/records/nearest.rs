@@ -105,9 +105,9 @@ impl<'a> Search<'a> {
         codes: &[Vec<u32>],
         starts: &'a [u32],
         k: usize,
-    ) -> Self {
+    ) -> Result<Self> {
         let twins = spaces.iter().any(Space::has_twins);
-        Self { index: Index::new(spaces, hierarchies, tree, codes, starts), leaves, starts, k, twins }
+        Ok(Self { index: Index::new(spaces, hierarchies, tree, codes, starts)?, leaves, starts, k, twins })
     }
 
     /// Number of tuples.

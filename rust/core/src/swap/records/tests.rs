@@ -96,7 +96,7 @@ fn every_cluster_is_that_of_brute_force() {
         let n = sample.columns[0].len();
         for (k, leaf) in [(1, 4), (7, 16), (20, LEAF), (n, LEAF)] {
             let table = Table::new(&sample.attributes(), leaf, &Control::new()).unwrap();
-            let search = table.search(k);
+            let search = table.search(k).unwrap();
             let clusters = Clusters::new(&search, &Control::new()).unwrap();
             let mut room = Room::default();
             for tuple in 0..table.len() {
@@ -135,7 +135,7 @@ fn batches_make_no_difference() {
     for sample in samples() {
         for (k, leaf) in [(3, 8), (20, LEAF)] {
             let table = Table::new(&sample.attributes(), leaf, &Control::new()).unwrap();
-            let search = table.search(k);
+            let search = table.search(k).unwrap();
             let (mut one, mut several) = (Room::default(), Room::default());
             for lanes in 1..=LANES {
                 // Neighbours, across the borders of leaves, and tuples from anywhere, also twice the same.
@@ -160,12 +160,12 @@ fn every_next_reference_is_farthest() {
     for sample in samples() {
         let table = Table::new(&sample.attributes(), LEAF, &Control::new()).unwrap();
         let mut left: Vec<u32> = (0..table.records.len() as u32).filter(|place| place % 7 != 0).collect();
-        let mut ends = Ends::new(table.places(), |place| place % 7 != 0);
+        let mut ends = Ends::new(table.places(), |place| place % 7 != 0).unwrap();
         let mut from = 0u32;
         while !left.is_empty() {
             assert_eq!(ends.len(), left.len());
             let record = |place: u32| table.records[place as usize];
-            let next = ends.draw(table.tuples[from as usize] as usize, &mut draw);
+            let next = ends.draw(table.tuples[from as usize] as usize, &mut draw).unwrap();
             let far = |&place: &u32| sample.distance(record(from), record(place));
             let most = left.iter().map(far).fold(0.0, f64::max);
             assert!(left.contains(&next) && far(&next) > most - 1e-9, "{} of {most}", far(&next));

@@ -19,7 +19,7 @@ fn assert_up_to_date(local: &Neighbourhood, labels: Option<&[u32]>, costs: &Cost
     let (mut records, mut sizes) = (vec![0; local.record.len()], vec![0; local.members.len()]);
     local.write(&mut records, &mut sizes);
     let mut tally = Tally::default();
-    let anew = Neighbourhood::new(&records, &sizes, local.k, labels, costs, &mut tally);
+    let anew = Neighbourhood::new(&records, &sizes, local.k, labels, costs, &mut tally).unwrap();
     let n = records.len();
     for (group, members) in local.members.iter().enumerate() {
         assert_eq!(local.total[group], anew.total[group]);
@@ -62,7 +62,7 @@ proptest! {
         // Distinct inside each group at first.
         let labels: Vec<u32> = (0..n + 10).map(|i| i.wrapping_sub(10) % (2 * k as u32 + 3)).collect();
         let labels = labelled.then_some(&labels[..]);
-        let mut local = Neighbourhood::new(&records, &sizes, k, labels, &costs, &mut Tally::default());
+        let mut local = Neighbourhood::new(&records, &sizes, k, labels, &costs, &mut Tally::default()).unwrap();
         let mut near = Vec::new();
         for _ in 0..60 {
             let record = rng.random_range(0..n as usize);
