@@ -92,7 +92,11 @@ impl Meter {
     pub(crate) fn keep(&self, bytes: usize, what: &str) -> Result<()> {
         let before = self.kept.fetch_add(bytes, Ordering::Relaxed);
         let next = (before + bytes + 1).next_power_of_two().max(LEAST);
-        if next > (before + 1).next_power_of_two().max(LEAST) { require(next - before + self.beside, what) } else { Ok(()) }
+        if next > (before + 1).next_power_of_two().max(LEAST) {
+            require(next - before + self.beside, what)
+        } else {
+            Ok(())
+        }
     }
 }
 
