@@ -12,7 +12,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-use super::costs::{Cells, Costs, Line, Weighted};
+use super::costs::{Branches, Cells, Costs, Line, Weighted};
 use crate::meaning::Tree;
 
 /// Splits told by a key.
@@ -155,8 +155,8 @@ impl<'a> Order<'a> {
             match &weighted.cells {
                 Cells::Line(_) => 0,
                 Cells::Equality(..) => 2 * size_of::<u32>() * d,
-                Cells::Matrix(_) => d * (2 * size_of::<Split>() + 8 * size_of::<u32>()),
-                Cells::Tree(tree) => d * 3 * size_of::<Split>() + tree.nodes().1.len() * 80,
+                Cells::Matrix(_) => d * (2 * size_of::<Split>() + 32),
+                Cells::Tree(Branches { tree, .. }) => d * 3 * size_of::<Split>() + tree.nodes().1.len() * 80,
             }
         };
         (0..costs.attributes()).map(of_attribute).sum()
@@ -178,7 +178,7 @@ fn hierarchy<'a>(weighted: &'a Weighted<'_>, rng: &mut ChaCha20Rng) -> Hierarchy
             let place = numbers.iter().map(|&number| shuffled[number as usize]).collect();
             Hierarchy { place, splits: Splits::Halves { widths: Widths::Even(*cost), salt: rng.random() } }
         }
-        Cells::Tree(tree) => by_branch(tree, weighted, rng),
+        Cells::Tree(Branches { tree, .. }) => by_branch(tree, weighted, rng),
     }
 }
 
@@ -250,7 +250,9 @@ fn by_branch(tree: &Tree, weighted: &Weighted<'_>, rng: &mut ChaCha20Rng) -> Hie
     let widths = tree.widths();
     // Places that each node has room for; its own concept, if it is used, comes before its branches.
     let mut used = vec![false; parent.len()];
-    node_of.iter().for_each(|&node| used[node as usize] = true);
+    for &node in node_of {
+        used[node as usize] = true;
+    }
     let mut size: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
     let mut branches: Vec<Vec<u32>> = vec![Vec::new(); parent.len()];
     for node in (1..parent.len()).rev() {
