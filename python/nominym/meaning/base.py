@@ -190,6 +190,10 @@ class Values(Protocol):
         """The distinct values."""
 
     @property
+    def numbers(self) -> NDArray[Any] | None:
+        """The distinct values as an array, where they are plain numbers."""
+
+    @property
     def counts(self) -> NDArray[np.uint64]:
         """Records of each."""
 
@@ -227,7 +231,7 @@ class Space(ABC):
 
     def __init__(self, columns: Sequence[Values]) -> None:
         """Refuse columns without any value."""
-        if columns and not any(len(column.categories) for column in columns):
+        if columns and not any(len(column.counts) for column in columns):
             names = ", ".join(repr(column.name) for column in columns if column.name is not None)
             raise DataError(f"column {names}: no value at all" if names else "values: no value at all")
         self.places: list[NDArray[np.uint32]] = []
@@ -302,7 +306,7 @@ class Meaning(ABC):
     def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
         """Give every category of some columns its place; values without a meaning are an error that lists them."""
 
-    def arrangement(self, values: Values) -> Sequence[int]:
+    def arrangement(self, values: Values) -> Sequence[int] | NDArray[np.int64]:
         """List the categories of a column from lowest to highest; as they are, where this meaning has no order."""
         return range(len(values.categories))
 
