@@ -225,6 +225,8 @@ _PHRASES = {
     "equality": "--quasi COLUMN=equal",
     "links": "name them child and parent in the first line",
     "utf8": "convert the file to UTF-8",
+    "matched": "values are ids, labels or synonyms of its concepts",
+    "recode": "nominym recode",
 }
 
 

@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 
 from nominym.control import Progress
 from nominym.error import Advice, Code, DataError, ParameterError
-from nominym.meaning.base import Meaning, Measure, Space, Values, is_missing, is_sequence, refuse_lists, refuse_root
+from nominym.meaning.base import (
+    ONE_VALUE,
+    Meaning,
+    Measure,
+    Space,
+    Values,
+    is_missing,
+    is_sequence,
+    refuse_lists,
+    refuse_root,
+)
 
 _LISTED = Code("nym.Order([...])")
 
@@ -86,6 +96,8 @@ class Order(Meaning):
 
     def numbers(self, column: Values) -> list[float] | NDArray[Any]:
         """Return a number for each category: its rank, or its size."""
+        if column.kind == "nested":
+            raise DataError("holds lists or the like, which have no order", column=column.name, remedy=ONE_VALUE)
         listed = self.values if self.values is not None else column.order
         if listed is not None:
             place = {str(value): float(rank) for rank, value in enumerate(listed)}
@@ -97,8 +109,6 @@ class Order(Meaning):
                     remedy=Advice("list all values, lowest first: {}", listed=_LISTED),
                 )
             return [place[str(value)] for value in column.categories]
-        if column.kind == "nested":
-            raise DataError("holds lists or the like, which have no order", column=column.name)
         plain = column.numbers
         if plain is not None and np.isfinite(plain).all():
             return plain
