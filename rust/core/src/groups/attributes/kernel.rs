@@ -17,8 +17,9 @@ use crate::tuples::Tuples;
 /// Members and groups in a neighbourhood, at least.
 const LEAST: (usize, usize) = (96, 5);
 
-/// Rounds of annealing in a neighbourhood before groups are mixed again.
-const ROUNDS: usize = 8;
+/// Rounds of annealing in a neighbourhood before groups are mixed again: some, and more for each attribute, since to measure
+/// the costs between its members takes the longer the more there are.
+const ROUNDS: (usize, usize) = (4, 2);
 
 /// What a search works on.
 pub(super) struct TupleKernel<'a> {
@@ -163,7 +164,7 @@ impl Kernel for TupleKernel<'_> {
         let mut neighbourhood = Neighbourhood::new(members, sizes, self, rng);
         let temperature = temperature as f32;
         if temperature > 0.0 {
-            neighbourhood.anneal(ROUNDS, temperature, rng);
+            neighbourhood.anneal(ROUNDS.0 + ROUNDS.1 * self.costs.attributes(), temperature, rng);
         } else {
             neighbourhood.descend(self.control)?;
         }
