@@ -292,6 +292,15 @@ class Taxonomy(Meaning):
         index = self.concept(concept)
         return self._labels[index] or self._ids[index]
 
+    def written(self, index: int) -> str:
+        """Write label and id of the concept at a place in ``ids``; the id alone where there is no other label.
+
+        >>> Taxonomy.from_edges([("D1", "D0")], labels={"D1": "Coma"}).written(1)
+        'Coma (D1)'
+        """
+        name, label = self._ids[index], self._labels[index]
+        return name if label is None or label.casefold() == name.casefold() else f"{label} ({name})"
+
     def synonyms(self, concept: object) -> tuple[str, ...]:
         """Give the further names."""
         return tuple(self._synonyms.get(self.concept(concept), ()))
@@ -514,9 +523,7 @@ class ConceptSpace(Space):
 
     def label(self, place: int) -> str:
         """Return label and id of a concept."""
-        name = self.name(place)
-        label = self.taxonomy.label(name)
-        return name if label.casefold() == name.casefold() else f"{label} ({name})"
+        return self.taxonomy.written(place)
 
     def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure every concept of one list against every concept of another; all against all in one pass."""
