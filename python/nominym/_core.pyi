@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "Concepts",
     "Graph",
     "Marginality",
     "Sets",
@@ -66,6 +67,13 @@ _Concepts = NDArray[np.uint32]
 _Progress = Callable[[int, int], object] | None
 
 @final
+class Concepts:
+    def __len__(self) -> int: ...
+
+# A matrix, positions on a line, numbers that are equal or not, or concepts of a tree.
+_Distances = NDArray[np.float64] | NDArray[np.uint32] | Concepts
+
+@final
 class Graph:
     def __new__(cls, n: int, child: _Concepts, parent: _Concepts) -> Graph: ...
     def __len__(self) -> int: ...
@@ -82,6 +90,7 @@ class Graph:
     def subtree(self, concept: int) -> _Concepts: ...
     def lcs(self, concepts: _Concepts) -> int: ...
     def restrict(self, concept: int) -> tuple[Graph, _Concepts]: ...
+    def tree(self, concepts: _Concepts, measure: str, content: NDArray[np.float64] | None = None) -> Concepts: ...
     def first_parents(self) -> Graph: ...
     def edges(self) -> tuple[_Concepts, _Concepts]: ...
     def information(
@@ -166,7 +175,7 @@ def swap_ranked(
 def swap_random(codes: _Codes, seed: int | None, column: int, progress: _Progress = None) -> _Swapped: ...
 def swap_records(
     codes: list[_Codes],
-    distances: list[NDArray[np.float64]],
+    distances: list[_Distances],
     missing: list[int | None],
     k: int,
     seed: int | None,
@@ -174,7 +183,7 @@ def swap_records(
 ) -> list[_Swapped]: ...
 def group_records(
     codes: list[_Codes],
-    distances: list[NDArray[np.float64]],
+    distances: list[_Distances],
     k: int,
     anneal: bool,
     seed: int | None,
@@ -182,7 +191,7 @@ def group_records(
     constraints: list[tuple[_Codes, int]] | None = None,
 ) -> tuple[_Codes, _Codes]: ...
 def expected_squares(
-    codes: _Codes, distances: NDArray[np.float64], group_of: _Codes, progress: _Progress = None
+    codes: _Codes, distances: _Distances, missing: int | None, group_of: _Codes, progress: _Progress = None
 ) -> float: ...
 def permute_groups(
     codes: list[_Codes],

@@ -131,12 +131,8 @@ class Partition:
         """
         codes, distances, gap = attribute.with_missing
         known = len(codes) - attribute.column.missing
-        if gap is not None:
-            # A missing value has no distance: only pairs of values count.
-            distances = distances.copy()
-            distances[gap, :] = distances[:, gap] = 0.0
         with reporter(progress, "expected change") as report:
-            squares = _core.expected_squares(codes, distances, self.group_of, report) * len(codes)
+            squares = _core.expected_squares(codes, distances, gap, self.group_of, report) * len(codes)
         same, lost = self._expected_same(codes, gap)
         kept = known - lost
         return {

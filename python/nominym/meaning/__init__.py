@@ -7,7 +7,9 @@ different kinds need no special case. ``read`` has the readers of taxonomy files
 
 from nominym.meaning.base import (
     CONTENTS,
+    MANY,
     MEASURES,
+    Distances,
     Kind,
     Meaning,
     Measure,
@@ -19,6 +21,7 @@ from nominym.meaning.base import (
     is_missing,
     is_polars,
     is_sequence,
+    padded,
     shortest,
     to_list,
 )
@@ -29,10 +32,12 @@ from nominym.meaning.taxonomy import Concepts, ConceptSpace, Taxonomy
 
 __all__ = [
     "CONTENTS",
+    "MANY",
     "MEASURES",
     "ConceptSpace",
     "Concepts",
     "DistanceMatrix",
+    "Distances",
     "Equality",
     "Kind",
     "MatrixSpace",
@@ -48,6 +53,7 @@ __all__ = [
     "is_missing",
     "is_polars",
     "is_sequence",
+    "padded",
     "read_taxonomy",
     "shortest",
     "to_list",

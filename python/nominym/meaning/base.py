@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from nominym import _core
 from nominym.control import Progress, require_matrix
 from nominym.error import Advice, AmbiguousConceptError, Code, DataError, ParameterError, UnknownConceptError
 
@@ -201,6 +202,14 @@ class Values(Protocol):
         """All values from lowest to highest, where the column itself lists them so."""
 
 
+Distances: TypeAlias = "NDArray[np.float64] | NDArray[np.uint32] | _core.Concepts"
+"""Distances between categories, as the core takes them: a matrix, positions on a line with NaN for what is missing,
+numbers that are equal or not, or concepts of a tree."""
+
+MANY = 2_000
+"""Categories from which no matrix is made if there is another way; with fewer it is cheap, and loses fewer digits."""
+
+
 class Space(ABC):
     """A meaning applied to the values at hand: every value has a place, and places have distances.
 
@@ -238,6 +247,13 @@ class Space(ABC):
         """Write what is at a place as people read it."""
         return self.name(place)
 
+    def matrixless(self, places: NDArray[np.uint32], missing: bool) -> Distances | None:
+        """Return the distances between some places for the core without a matrix, or None where one is as good.
+
+        What is ``missing`` is one place more, as in ``padded``.
+        """
+        return None
+
     def matrix(self, places: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure all pairs of some places."""
         require_matrix(len(places), 8, "the column has too many categories for this; make its values coarser")
@@ -259,6 +275,21 @@ class Space(ABC):
         """Write what several places have in common: a concept, an interval, a set."""
         names = sorted({self.name(place) for place in places.tolist()})
         return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
+
+
+def padded(distances: NDArray[np.float64], missing: bool) -> NDArray[np.float64]:
+    """Add what is missing to a matrix of distances, if there is any.
+
+    It is as far from every value as the two farthest values are from each other, or 1: it says nothing about which
+    values are near.
+    """
+    if not missing:
+        return distances
+    d = len(distances)
+    wider = np.full((d + 1, d + 1), distances.max(initial=0.0) or 1.0)
+    wider[:d, :d] = distances
+    wider[d, d] = 0
+    return wider
 
 
 class Meaning(ABC):

@@ -117,10 +117,15 @@ class _Line(Space):
         if math.isinf(spread):
             raise DataError("values are too far apart for a number of 64 bits", column=columns[0].name)
         self._spread = spread or 1.0
-        self.positions = self._values / self._spread
+        self.positions: NDArray[np.float64] = self._values / self._spread
         self.unit = None if ranked else spread
         categories = [value for column in columns for value in column.categories]
         self.names = [str(categories[first]) for first in firsts]
+
+    def matrixless(self, places: NDArray[np.uint32], missing: bool) -> NDArray[np.float64]:
+        """Return the positions of some values, and NaN for what is missing."""
+        found = self.positions[places]
+        return np.append(found, math.nan) if missing else found
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure pairs of values."""
@@ -211,6 +216,10 @@ class _Points(Space):
             for column in columns
         ]
         self.names = list(place)
+
+    def matrixless(self, places: NDArray[np.uint32], missing: bool) -> NDArray[np.uint32]:
+        """Return the values by their places; what is missing is one more."""
+        return np.append(places, np.uint32(len(self))) if missing else places
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Tell of pairs of values whether they differ."""

@@ -18,6 +18,8 @@ from nominym._core import Graph
 from nominym.control import Progress, reporter, steps
 from nominym.error import Advice, CycleError, ParameterError, RootError, TaxonomyError, UnknownConceptError
 from nominym.meaning.base import (
+    MANY,
+    Distances,
     Meaning,
     Measure,
     Names,
@@ -524,6 +526,13 @@ class ConceptSpace(Space):
     def label(self, place: int) -> str:
         """Return label and id of a concept."""
         return self.taxonomy.written(place)
+
+    def matrixless(self, places: NDArray[np.uint32], missing: bool) -> Distances | None:
+        """Return the concepts themselves where they are many and their taxonomy is a tree."""
+        if len(places) <= MANY or not self.taxonomy.is_tree:
+            return None
+        nowhere = np.full(int(missing), 2**32 - 1, dtype=np.uint32)
+        return self.taxonomy.graph.tree(np.concatenate([places, nowhere]), self.measure.name, self.content)
 
     def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure every concept of one list against every concept of another; all against all in one pass."""

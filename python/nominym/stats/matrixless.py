@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nominym.meaning import MANY
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
     Codes = NDArray[np.uint32]
 
-MANY = 2_000
-"""Categories from which no matrix is made if there is another way; with fewer it is cheap, and loses fewer digits."""
 _ROWS = (128, 1_024)
 """Records that are compared with each other at once, at least and at most."""
 

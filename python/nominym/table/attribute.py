@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nominym import _core
 from nominym.control import Progress, check_progress
 from nominym.error import DataError, ParameterError, no_column
-from nominym.meaning import Meaning, Measure, Space, as_measure, check_meanings
+from nominym.meaning import Distances, Meaning, Measure, Space, as_measure, check_meanings, padded
 from nominym.table.coding import MISSING, Column, Missing, check_policy, code
 from nominym.table.frame import Table
 
@@ -51,13 +51,13 @@ class Attribute:
         return self.space.matrix(self.places, self.progress)
 
     @cached_property
-    def with_missing(self) -> tuple[NDArray[np.uint32], NDArray[np.float64], int | None]:
-        """Codes, distances and the code of missing values, which are a category of their own here.
-
-        A missing value is equal to others of its kind and as far from every value as the two farthest values are from
-        each other: it says nothing about which values are near.
-        """
-        return self.column.dense()[0], *padded(self.distances, self.column.missing > 0)
+    def with_missing(self) -> tuple[NDArray[np.uint32], Distances, int | None]:
+        """Codes, distances and the code of missing values, which are a category of their own here."""
+        missing = self.column.missing > 0
+        distances = self.space.matrixless(self.places, missing)
+        if distances is None:
+            distances = padded(self.distances, missing)
+        return self.column.dense()[0], distances, self.size if missing else None
 
     def without_missing(self, codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Turn the category that ``with_missing`` adds back into what is missing."""
@@ -80,17 +80,6 @@ class Attribute:
         if "distances" in self.__dict__:
             other.__dict__["distances"] = self.distances
         return other
-
-
-def padded(distances: NDArray[np.float64], missing: bool) -> tuple[NDArray[np.float64], int | None]:
-    """Add the category of missing values to a matrix of distances, if there are any; return its number too."""
-    if not missing:
-        return distances, None
-    d = len(distances)
-    wider = np.full((d + 1, d + 1), distances.max(initial=0.0) or 1.0)
-    wider[:d, :d] = distances
-    wider[d, d] = 0
-    return wider, d
 
 
 def attributes(
@@ -259,7 +248,7 @@ class Change:
             measured = self.before.distances[np.ix_(np.argsort(parts[0]), np.argsort(parts[0]))]
         else:
             measured = self.space.matrix(kinds.astype(np.uint32), self.before.progress)
-        return codes[0], np.concatenate(codes[1:]), np.ascontiguousarray(padded(measured, gaps)[0])
+        return codes[0], np.concatenate(codes[1:]), np.ascontiguousarray(padded(measured, gaps))
 
 
 class Comparison:

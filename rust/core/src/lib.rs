@@ -10,6 +10,7 @@ pub mod error;
 pub mod groups;
 pub mod itemsets;
 pub mod lists;
+pub mod meaning;
 pub mod memory;
 pub mod noise;
 pub mod risk;

@@ -76,16 +76,27 @@ pub(crate) fn room<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<()> 
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     kept: AtomicUsize,
+    /// What threads have beside that, and may have given back for a moment when one of them asks.
+    beside: usize,
 }
 
 impl Meter {
+    /// For threads that have so many bytes in all beside what they keep.
+    pub(crate) fn beside(bytes: usize) -> Self {
+        Self { kept: AtomicUsize::new(0), beside: bytes }
+    }
+
     /// So many bytes more are about to be kept; fails unless they, and as many as there are then, can be had.
     ///
     /// Asked whenever the total doubles, from a little on: seldom, and never for more than twice what is kept.
     pub(crate) fn keep(&self, bytes: usize, what: &str) -> Result<()> {
         let before = self.kept.fetch_add(bytes, Ordering::Relaxed);
         let next = (before + bytes + 1).next_power_of_two().max(LEAST);
-        if next > (before + 1).next_power_of_two().max(LEAST) { require(next - before, what) } else { Ok(()) }
+        if next > (before + 1).next_power_of_two().max(LEAST) {
+            require(next - before + self.beside, what)
+        } else {
+            Ok(())
+        }
     }
 }
 

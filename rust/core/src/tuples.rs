@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::meaning::Meaning;
 use crate::memory;
 
 /// A column that is swapped together with others.
@@ -12,19 +13,16 @@ use crate::memory;
 pub struct Attribute<'a> {
     /// Category of each record. A missing value is a category of its own here, so that it has distances too.
     pub codes: &'a [u32],
-    /// Square matrix of distances between categories, row after row: symmetric, not negative, 0 on the diagonal.
-    pub distances: &'a [f64],
-    /// Number of categories.
-    pub categories: usize,
+    /// How far categories are from each other.
+    pub meaning: Meaning<'a>,
     /// The category that stands for a missing value, if there is one.
     pub missing: Option<u32>,
 }
 
-impl<'a> Attribute<'a> {
-    /// Distances from one category to all.
-    #[inline]
-    pub fn row(&self, category: u32) -> &'a [f64] {
-        &self.distances[category as usize * self.categories..][..self.categories]
+impl Attribute<'_> {
+    /// Number of categories.
+    pub fn categories(&self) -> usize {
+        self.meaning.categories()
     }
 }
 
@@ -49,13 +47,7 @@ impl Tuples {
 
     /// The same with further columns after the attributes, which tell tuples apart and have no distances.
     pub fn beside(attributes: &[Attribute<'_>], further: &[Codes<'_>], control: &Control) -> Result<Self> {
-        for a in attributes {
-            if a.distances.len() != a.categories * a.categories {
-                let message = format!("{} distances for {} categories", a.distances.len(), a.categories);
-                return Err(Error::Parameter(message));
-            }
-        }
-        let own = attributes.iter().map(|a| (a.codes, a.categories));
+        let own = attributes.iter().map(|a| (a.codes, a.categories()));
         let columns: Vec<Codes<'_>> = own.chain(further.iter().copied()).collect();
         Self::of(&columns, control)
     }
@@ -162,8 +154,8 @@ mod tests {
     use super::*;
 
     fn tuples(columns: &[Vec<u32>], categories: usize) -> Tuples {
-        let distances = vec![0.0; categories * categories];
-        let attribute = |codes| Attribute { codes, distances: &distances, categories, missing: None };
+        let numbers = vec![0; categories];
+        let attribute = |codes| Attribute { codes, meaning: Meaning::Equality(&numbers), missing: None };
         Tuples::new(&columns.iter().map(|c| attribute(c)).collect::<Vec<_>>(), &Control::new()).unwrap()
     }
 

@@ -6,12 +6,12 @@ use nominym_core::lists::Lists;
 use nominym_core::memory::require;
 use nominym_core::rng::Streams;
 use nominym_core::swap::permute::permute;
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::array::array;
 use crate::control::run;
-use crate::swap::attributes;
+use crate::meaning::{Given, attributes};
 
 type Column<'py> = Bound<'py, PyArray1<u32>>;
 type Numbers<'py> = PyReadonlyArray1<'py, u32>;
@@ -24,7 +24,7 @@ type Numbers<'py> = PyReadonlyArray1<'py, u32>;
 pub fn group_records<'py>(
     py: Python<'py>,
     codes: Vec<Numbers<'py>>,
-    distances: Vec<PyReadonlyArray2<'py, f64>>,
+    distances: Vec<Given<'py>>,
     k: usize,
     anneal: bool,
     seed: Option<u64>,
@@ -67,19 +67,20 @@ pub fn permute_groups<'py>(
     permuted.into_iter().map(|codes| array(py, codes)).collect()
 }
 
-/// Expected squared distance between the values of a record before and after a permutation inside its group: the mean over
-/// all records.
+/// Expected squared distance between the values of a record before and after a permutation inside its group: the sum over all
+/// records by their number. Pairs with a missing value do not count.
 #[pyfunction]
-#[pyo3(signature = (codes, distances, group_of, progress=None))]
+#[pyo3(signature = (codes, distances, missing, group_of, progress=None))]
 pub fn expected_squares<'py>(
     py: Python<'py>,
     codes: Numbers<'py>,
-    distances: PyReadonlyArray2<'py, f64>,
+    distances: Given<'py>,
+    missing: Option<u32>,
     group_of: Numbers<'py>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<f64> {
     let (codes, distances) = ([codes], [distances]);
-    let attributes = attributes(&codes, &distances, std::iter::repeat(None))?;
+    let attributes = attributes(&codes, &distances, std::iter::once(missing))?;
     let group_of = group_of.as_slice()?;
     let sums = run(py, progress, |control| expected_cost(&Lists::by_group(group_of, None)?, &attributes, control))?;
     Ok(sums[0])

@@ -10,6 +10,7 @@ mod distortion;
 mod error;
 mod groups;
 mod itemsets;
+mod meaning;
 mod memory;
 mod noise;
 mod recode;
@@ -35,6 +36,8 @@ mod _core {
         Sets, count_compatible, count_queries, draw_queries, error_rate, semantic_error, shuffle_rows,
         vote_assignments, vote_groups, vote_ring,
     };
+    #[pymodule_export]
+    use super::meaning::Concepts;
     #[pymodule_export]
     use super::memory::free_memory;
     #[pymodule_export]

@@ -4,13 +4,12 @@ use nominym_core::coded::Coded;
 use nominym_core::error::Result;
 use nominym_core::rng::{Stream, Streams};
 use nominym_core::swap::{Swapped, dynamic, pairs, ranked, records};
-use nominym_core::tuples::Attribute;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::array::array;
 use crate::control::{guard, run};
-use crate::error::raise;
+use crate::meaning::{Given as Meant, attributes};
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 
@@ -113,25 +112,6 @@ pub fn swap_random<'py>(
 }
 
 type Codes<'py> = PyReadonlyArray1<'py, u32>;
-type Distances<'py> = PyReadonlyArray2<'py, f64>;
-
-/// Columns that are swapped together.
-pub fn attributes<'a>(
-    codes: &'a [Codes<'_>],
-    distances: &'a [Distances<'_>],
-    missing: impl Iterator<Item = Option<u32>>,
-) -> PyResult<Vec<Attribute<'a>>> {
-    if codes.len() != distances.len() {
-        return Err(raise("ParameterError", "codes and distances for each column are needed", vec![]));
-    }
-    let columns = codes.iter().zip(distances).zip(missing);
-    columns
-        .map(|((codes, distances), missing)| {
-            let categories = distances.as_array().nrows();
-            Ok(Attribute { codes: codes.as_slice()?, distances: distances.as_slice()?, categories, missing })
-        })
-        .collect()
-}
 
 /// SRS-3: inside clusters of whole records, each column on its own; missing cells stay.
 #[pyfunction]
@@ -139,7 +119,7 @@ pub fn attributes<'a>(
 pub fn swap_records<'py>(
     py: Python<'py>,
     codes: Vec<Codes<'py>>,
-    distances: Vec<Distances<'py>>,
+    distances: Vec<Meant<'py>>,
     missing: Vec<Option<u32>>,
     k: usize,
     seed: Option<u64>,

@@ -1,6 +1,7 @@
 //! Taxonomies by index; ids and labels stay on the Python side.
 
 use nominym_core::error::Error;
+use nominym_core::meaning::Tree;
 use nominym_core::memory::require;
 use nominym_core::taxonomy::distance;
 use nominym_core::taxonomy::information::Information;
@@ -11,6 +12,7 @@ use pyo3::prelude::*;
 use crate::array::{array, array_of, copied};
 use crate::control::{guard, run};
 use crate::error::raise;
+use crate::meaning;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 type Concepts<'py> = PyReadonlyArray1<'py, u32>;
@@ -133,6 +135,21 @@ impl Graph {
         self.check(concept)?;
         let (core, kept) = run(py, None, |_| self.core.restrict(concept))?;
         Ok((Self { core }, array(py, kept)?))
+    }
+
+    /// Categories that are concepts of this tree, 2^32 - 1 for what is missing, to be measured without a matrix.
+    #[pyo3(signature = (concepts, measure, content=None))]
+    fn tree(
+        &self,
+        py: Python<'_>,
+        concepts: Concepts<'_>,
+        measure: &str,
+        content: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<meaning::Concepts> {
+        let concepts = concepts.as_slice()?;
+        concepts.iter().filter(|&&c| c != nominym_core::MISSING).try_for_each(|&c| self.check(c))?;
+        let measure = self.measure(measure, content.as_ref())?;
+        Ok(meaning::Concepts::new(run(py, None, |_| Tree::new(&self.core, concepts, &measure))?))
     }
 
     /// The tree of first parents.

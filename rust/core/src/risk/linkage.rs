@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::meaning::Meaning;
 use crate::memory;
 use crate::search::alone::{Alone, Near, Tuple, numbers};
 use crate::search::hierarchy::Hierarchy;
@@ -239,7 +240,8 @@ impl Columns {
             match column.distances {
                 Distances::Matrix(distances, categories) => {
                     matrices.push(place);
-                    attributes.push(Attribute { codes: column.release, distances, categories, missing: None });
+                    let meaning = Meaning::Matrix { distances, categories };
+                    attributes.push(Attribute { codes: column.release, meaning, missing: None });
                 }
                 Distances::Line(positions) => {
                     lines.push(place);
@@ -256,14 +258,14 @@ impl Columns {
             }
             counts
         };
-        let of_matrices = matrices.iter().zip(&attributes).map(|(&place, a)| counts(place, a.categories)).collect();
+        let of_matrices = matrices.iter().zip(&attributes).map(|(&place, a)| counts(place, a.categories())).collect();
         let measured = scale::measured(&attributes, of_matrices, numbers, control)?;
         let mut hierarchies = Vec::with_capacity(known.len());
         let mut renumbered = Vec::with_capacity(known.len());
         for ((place, space), attribute) in matrices.into_iter().zip(&measured.spaces).zip(&attributes) {
             control.check()?;
             hierarchies.push(Hierarchy::by_distance(space));
-            renumbered.push((place, space.renumbered(attribute.categories)));
+            renumbered.push((place, space.renumbered(attribute.categories())));
         }
         for (place, line) in lines.into_iter().zip(&measured.lines) {
             control.check()?;

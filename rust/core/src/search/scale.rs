@@ -109,9 +109,8 @@ pub(crate) fn measured(
     for ((attribute, codes), counts) in attributes.iter().zip(present).zip(counts) {
         let mut distances = vec![0; codes.len() * codes.len()];
         distances.par_chunks_mut(codes.len().max(1)).zip(&codes).try_for_each(|(scaled, &code)| {
-            let row = attribute.row(code);
             for (cell, &other) in scaled.iter_mut().zip(&codes) {
-                *cell = (row[other as usize] * scale).round() as Distance;
+                *cell = (attribute.meaning.distance(code, other) * scale).round() as Distance;
             }
             control.check()
         })?;
@@ -142,8 +141,7 @@ fn unit(levels: &[f64], largest_sum: f64, lines: &[Numbers]) -> f64 {
 fn distinct(attribute: &Attribute<'_>, codes: &[u32], control: &Control) -> Result<Vec<f64>> {
     let rows = codes.par_iter().map(|&code| {
         control.check()?;
-        let row = attribute.row(code);
-        let mut levels: Vec<f64> = codes.iter().map(|&other| row[other as usize]).collect();
+        let mut levels: Vec<f64> = codes.iter().map(|&other| attribute.meaning.distance(code, other)).collect();
         if let Some(wrong) = levels.iter().find(|x| !x.is_finite() || **x < 0.0) {
             return Err(Error::Parameter(format!("a distance of {wrong} between categories")));
         }
@@ -199,13 +197,18 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meaning::Meaning;
 
     fn scaled(matrices: &[Vec<f64>]) -> Vec<Space> {
         let codes: Vec<Vec<u32>> = matrices.iter().map(|m| (0..m.len().isqrt() as u32).collect()).collect();
         let attributes: Vec<Attribute<'_>> = matrices
             .iter()
             .zip(&codes)
-            .map(|(distances, codes)| Attribute { codes, distances, categories: codes.len(), missing: None })
+            .map(|(distances, codes)| Attribute {
+                codes,
+                meaning: Meaning::matrix(distances, codes.len()).unwrap(),
+                missing: None,
+            })
             .collect();
         let counts = codes.iter().map(|c| vec![1; c.len()]).collect();
         spaces(&attributes, counts, &Control::new()).unwrap()
@@ -242,7 +245,7 @@ mod tests {
     #[test]
     fn impossible_distances_are_refused() {
         let distances = [0.0, f64::NAN, f64::NAN, 0.0];
-        let attribute = Attribute { codes: &[0, 1], distances: &distances, categories: 2, missing: None };
+        let attribute = Attribute { codes: &[0, 1], meaning: Meaning::matrix(&distances, 2).unwrap(), missing: None };
         assert!(spaces(&[attribute], vec![vec![1, 1]], &Control::new()).is_err());
     }
 }

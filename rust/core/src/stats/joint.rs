@@ -90,10 +90,11 @@ impl Joint {
 fn grouped(x: &[u32], y: &[u32], (dx, dy): (usize, usize), control: &Control) -> Result<Vec<(u64, u64)>> {
     let known = x.iter().copied().zip(y.iter().copied()).filter(|&(x, y)| x != MISSING && y != MISSING);
     let lists = 4 * size_of::<Vec<(u64, u64)>>() * dx;
-    memory::require(Lists::needs(dx, x.len()) + lists + size_of::<u64>() * dy * rayon::current_num_threads(), WHAT)?;
+    let tables = size_of::<u64>() * dy * rayon::current_num_threads().min(dx);
+    memory::require(Lists::needs(dx, x.len()) + lists + tables, WHAT)?;
     let second = Lists::group(dx, known);
     control.check()?;
-    let meter = Meter::default();
+    let meter = Meter::beside(tables);
     let groups: Result<Vec<Vec<(u64, u64)>>> = (0..dx)
         .into_par_iter()
         .map_init(

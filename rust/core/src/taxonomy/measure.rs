@@ -48,7 +48,7 @@ impl Measure {
 
 /// The edge-counting measures, on integers: equal fractions give equal floats, because each is rounded once.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Edges {
+pub(crate) enum Edges {
     Path,
     LeacockChodorow { max_depth: u32 },
     WuPalmer,
@@ -60,7 +60,7 @@ impl Edges {
         matches!(self, Self::WuPalmer)
     }
 
-    pub(super) fn distance(self, depth: i64, path: i64) -> f64 {
+    pub(crate) fn distance(self, depth: i64, path: i64) -> f64 {
         let path = path as f64;
         match self {
             Self::Path => path,
@@ -72,14 +72,14 @@ impl Edges {
 
 /// The taxonomic-feature distance from the number of all subsumers of two concepts and of those they share.
 #[inline]
-pub(super) fn feature(all: u32, shared: u32) -> f64 {
+pub(crate) fn feature(all: u32, shared: u32) -> f64 {
     let all = f64::from(all);
     ((all - f64::from(shared)) / all + 1.0).log2()
 }
 
 /// The measures of information content; which formula, and the content of every concept.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Content {
+pub(crate) enum Content {
     Resnik { max: f64 },
     Lin,
     JiangConrath,
@@ -90,7 +90,7 @@ impl Content {
     ///
     /// Where there is no information at all (0/0), concepts cannot be told apart: the distance is 0.
     #[inline]
-    pub(super) fn distance(self, a: f64, b: f64, l: f64) -> f64 {
+    pub(crate) fn distance(self, a: f64, b: f64, l: f64) -> f64 {
         match self {
             Self::Resnik { max } if max > 0.0 => 1.0 - l / max,
             Self::Lin if a + b > 0.0 => (1.0 - 2.0 * l / (a + b)).max(0.0),

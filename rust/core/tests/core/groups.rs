@@ -9,6 +9,7 @@ use nominym_core::error::Error;
 use nominym_core::groups::Effort;
 use nominym_core::groups::attributes::{expected_cost, partition, usual_effort};
 use nominym_core::lists::Lists;
+use nominym_core::meaning::Meaning;
 use nominym_core::rng::{Stream, Streams};
 use nominym_core::swap::permute::permute;
 use nominym_core::tuples::Attribute;
@@ -41,8 +42,11 @@ impl Table {
     }
 
     pub fn attributes(&self) -> Vec<Attribute<'_>> {
-        let attribute =
-            |codes| Attribute { codes, distances: &self.distances, categories: self.categories, missing: None };
+        let attribute = |codes| Attribute {
+            codes,
+            meaning: Meaning::matrix(&self.distances, self.categories).unwrap(),
+            missing: None,
+        };
         self.columns.iter().map(|codes| attribute(codes)).collect()
     }
 
@@ -254,7 +258,7 @@ fn attributes_are_served_evenly() {
     let table = Table::random(3_000, 3, 40, 9);
     let large: Vec<f64> = table.distances.iter().map(|x| 1000.0 * x).collect();
     let mut attributes = table.attributes();
-    attributes[1].distances = &large;
+    attributes[1].meaning = Meaning::matrix(&large, 40).unwrap();
     let groups = partition(&attributes, &[], 5, SEARCH, &streams(1), &Control::new()).unwrap();
     let cost = expected_cost(&groups, &attributes, &Control::new()).unwrap();
     let relative: Vec<f64> = cost.iter().zip([1.0, 1e6, 1.0]).map(|(c, scale)| (c / scale).sqrt()).collect();

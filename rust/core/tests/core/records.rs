@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::common::{differ, rng};
 use nominym_core::control::Control;
 use nominym_core::error::Error;
+use nominym_core::meaning::Meaning;
 use nominym_core::stats::joint::counts;
 use nominym_core::swap::{Swapped, dynamic, records};
 use nominym_core::tuples::Attribute;
@@ -29,7 +30,7 @@ impl Table {
         let each = self.columns.iter().zip(&self.matrices);
         each.map(|(codes, distances)| {
             let categories = distances.len().isqrt();
-            Attribute { codes, distances, categories, missing: self.missing }
+            Attribute { codes, meaning: Meaning::matrix(distances, categories).unwrap(), missing: self.missing }
         })
         .collect()
     }
@@ -41,7 +42,7 @@ impl Table {
     /// Several times the distance of two records.
     fn distance(&self, a: usize, b: usize) -> f64 {
         let each = self.attributes();
-        each.iter().map(|x| x.row(x.codes[a])[x.codes[b] as usize]).sum()
+        each.iter().map(|x| x.meaning.distance(x.codes[a], x.codes[b])).sum()
     }
 }
 
@@ -203,7 +204,7 @@ fn summaries_agree_with_the_naive_ones() {
         // Mean square distance, share without partner and mean number of candidates of the first attribute.
         let summary = |(codes, numbers): &(Vec<u32>, Vec<usize>)| {
             let a = table.attributes()[0];
-            let squares: f64 = codes.iter().zip(a.codes).map(|(&x, &y)| a.row(x)[y as usize].powi(2)).sum();
+            let squares: f64 = codes.iter().zip(a.codes).map(|(&x, &y)| a.meaning.distance(x, y).powi(2)).sum();
             let references = numbers.len() as f64;
             let alone = numbers.iter().filter(|&&c| c == 0).count() as f64;
             [squares / codes.len() as f64, alone / references, numbers.iter().sum::<usize>() as f64 / references]

@@ -6,6 +6,7 @@ use nominym_core::groups::attributes::{Constraint, expected_cost, partition};
 use nominym_core::groups::{Effort, itemsets as sets_in_groups};
 use nominym_core::itemsets::Itemsets;
 use nominym_core::lists::Lists;
+use nominym_core::meaning::Meaning;
 use nominym_core::rng::{Stream, Streams};
 use nominym_core::swap::{dynamic, pairs, permute, ranked, records};
 use nominym_core::tuples::{Attribute, Tuples};
@@ -103,7 +104,8 @@ fn records_are_swapped() {
         let columns = columns(n, m, d, skew);
         for levels in [3, d] {
             let distances = matrix(d, levels);
-            let attribute = |codes| Attribute { codes, distances: &distances, categories: d, missing: Some(0) };
+            let attribute =
+                |codes| Attribute { codes, meaning: Meaning::matrix(&distances, d).unwrap(), missing: Some(0) };
             let attributes: Vec<Attribute<'_>> = columns.iter().map(|c| attribute(c)).collect();
             for k in [2, 100] {
                 let shape = format!("{n} × {m}, {d} values, {levels} distances, k = {k}");
@@ -137,7 +139,7 @@ fn records_are_grouped() {
         let n = n / 8;
         let columns = columns(n, m, d, skew);
         let distances = matrix(d, d);
-        let attribute = |codes| Attribute { codes, distances: &distances, categories: d, missing: None };
+        let attribute = |codes| Attribute { codes, meaning: Meaning::matrix(&distances, d).unwrap(), missing: None };
         let attributes: Vec<Attribute<'_>> = columns.iter().map(|c| attribute(c)).collect();
         let persons: Vec<u32> = (0..n as u32).map(|i| i / 3).collect();
         let labels: Vec<u32> = (0..n).map(|i| some(i, 50, false)).collect();
@@ -159,7 +161,7 @@ fn records_in_groups() {
     for (n, m, d, skew) in SHAPES {
         let columns = columns(n, m, d, skew);
         let distances = matrix(d, d);
-        let attribute = |codes| Attribute { codes, distances: &distances, categories: d, missing: None };
+        let attribute = |codes| Attribute { codes, meaning: Meaning::matrix(&distances, d).unwrap(), missing: None };
         let attributes: Vec<Attribute<'_>> = columns.iter().map(|c| attribute(c)).collect();
         let codes: Vec<&[u32]> = columns.iter().map(|c| &c[..]).collect();
         for k in [1, 10, n] {

@@ -15,7 +15,7 @@ pub(super) fn cut(
     k: usize,
     longest: usize,
     tuples: &Tuples,
-    costs: &Costs,
+    costs: &Costs<'_>,
     control: &Control,
 ) -> Result<Vec<u32>> {
     let grain = (k / SIZES).max(1);
@@ -31,7 +31,7 @@ pub(super) fn cut(
 struct Inside<'a> {
     tuples: Vec<&'a [u32]>,
     sums: Vec<f64>,
-    costs: &'a Costs,
+    costs: &'a Costs<'a>,
 }
 
 impl GroupCosts for Inside<'_> {
@@ -54,6 +54,7 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
+    use crate::meaning::Meaning;
     use crate::rng::{Stream, Streams};
     use crate::tuples::Attribute;
 
@@ -62,7 +63,8 @@ mod tests {
         let mut rng = Streams::new(Some(1)).unwrap().generator(Stream::Synthetic(0), 0);
         let distances: Vec<f64> = (0..36i32).map(|cell| f64::from((cell / 6 - cell % 6).abs()).sqrt()).collect();
         let columns: [Vec<u32>; 2] = std::array::from_fn(|_| (0..60).map(|_| rng.random_range(0..6)).collect());
-        let attribute = |codes| Attribute { codes, distances: &distances, categories: 6, missing: None };
+        let meaning = Meaning::matrix(&distances, 6).unwrap();
+        let attribute = |codes| Attribute { codes, meaning, missing: None };
         let attributes = columns.each_ref().map(|codes| attribute(codes));
         let costs = Costs::new(&attributes, &Control::new()).unwrap();
         let records: Vec<[u32; 2]> = (0..60).map(|i| columns.each_ref().map(|codes| codes[i])).collect();

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
 use super::constraints::{Divider, draw_evenly};
-use super::costs::{Costs, cost_inside};
+use super::costs::Costs;
 use super::neighbourhood::{ACTIVE, Neighbourhood};
 use super::order::Order;
 use crate::control::Control;
@@ -28,7 +28,7 @@ pub(super) struct TupleKernel<'a> {
     pub(super) tuples: &'a Tuples,
     /// Of each constraint, one of how many records of a group may have the same value.
     pub(super) shares: &'a [usize],
-    pub(super) costs: &'a Costs,
+    pub(super) costs: &'a Costs<'a>,
     /// Weights of the attributes beside the costs' own.
     pub(super) weights: Vec<f32>,
     pub(super) streams: &'a Streams,
@@ -50,10 +50,8 @@ impl TupleKernel<'_> {
     /// Sum of what the groups cost, for each attribute.
     fn cost_by_attribute(&self, partition: &Partition) -> Vec<f64> {
         let groups = partition.groups();
-        let of_attribute = |attribute| {
-            let code = |tuple: u32| self.tuples.codes(tuple as usize)[attribute];
-            cost_inside(&groups, code, |a, b| f64::from(self.costs.row(attribute, a)[b as usize]))
-        };
+        let of_attribute =
+            |attribute| self.costs.inside(attribute, &groups, |tuple| self.tuples.codes(tuple as usize)[attribute]);
         (0..self.costs.attributes()).map(of_attribute).collect()
     }
 }
@@ -124,7 +122,8 @@ impl Kernel for TupleKernel<'_> {
         let values = self.shares.len() * members * (4 * size_of::<usize>() + 2 * size_of::<(u64, usize)>());
         let neighbourhood = size_of::<f32>() * active * active + 16 * size_of::<u32>() * members + values;
         let neighbourhoods = self.tuples.total().div_ceil(LEAST.0.max(LEAST.1 * self.k));
-        size_of::<Place>() * groups + neighbourhood * neighbourhoods.min(rayon::current_num_threads())
+        let places = size_of::<Place>() * groups + Order::needs(self.costs);
+        places + neighbourhood * neighbourhoods.min(rayon::current_num_threads())
     }
 
     fn arrange(&self, groups: &[&[u32]], pass: u32) -> Result<(Vec<u32>, Vec<usize>)> {

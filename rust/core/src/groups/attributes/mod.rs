@@ -64,7 +64,8 @@ pub fn long_effort(n: usize) -> Effort {
 /// larger where constraints leave no other way. Possible, and then always found, if no value is on more of all records than
 /// its share; else an error that names the value.
 ///
-/// Memory: the distances once more in single precision, and some forty bytes a record, with constraints about a hundred.
+/// Memory: of matrices, the distances once more in single precision; and some forty bytes a record, with constraints about a
+/// hundred.
 pub fn partition(
     attributes: &[Attribute<'_>],
     constraints: &[Constraint<'_>],
@@ -107,8 +108,7 @@ pub fn partition(
 /// What needs memory here.
 const WHAT: &str = "groups of near records";
 
-/// Bytes of a category, for the splits that lead to it; and of a tuple that is perhaps set apart.
-const SPLIT: usize = 256;
+/// Bytes of a tuple that is perhaps set apart.
 const RUN: usize = 64;
 
 /// The copies of each tuple that are not apart, in an order in which near ones follow each other.
@@ -119,8 +119,7 @@ fn ordered(kernel: &TupleKernel<'_>, apart: &[u32]) -> Result<Vec<u32>> {
     for copies in (0..tuples.len() as u32).map(copies).filter(|&copies| copies > 0) {
         (distinct, total) = (distinct + 1, total + copies);
     }
-    let splits = SPLIT * (0..costs.attributes()).map(|attribute| costs.categories(attribute)).sum::<usize>();
-    memory::require(size_of::<u32>() * total + 3 * size_of::<(u64, u32)>() * distinct + splits, WHAT)?;
+    memory::require(size_of::<u32>() * total + 3 * size_of::<(u64, u32)>() * distinct + Order::needs(costs), WHAT)?;
     let order = Order::new(costs, &mut streams.generator(Stream::FirstOrder, 0));
     let all = (0..tuples.len() as u32).into_par_iter();
     let mut keyed: Vec<(u64, u32)> =

@@ -122,20 +122,13 @@ impl Neighbourhood {
             for (code_of, tuple) in column.iter_mut().zip(&self.tuple) {
                 *code_of = code(tuple);
             }
-            for i in 1..n {
-                let row = costs.row(attribute, column[i]);
-                for (sum, &code) in self.between[i * n..][..i].iter_mut().zip(&column) {
-                    *sum += weight * row[code as usize];
-                }
-            }
+            costs.add_crowd(attribute, weight, &column, &mut self.between);
             for (resting, to_group) in self.resting.iter().zip(state.to_group.chunks_mut(n)) {
                 codes.clear();
                 codes.extend(resting.iter().map(code));
                 tally(&mut codes, &mut counts);
                 for (sum, &own) in to_group.iter_mut().zip(&column) {
-                    let row = costs.row(attribute, own);
-                    let others = counts.iter().map(|&(code, count)| count as f32 * row[code as usize]);
-                    *sum += weight * others.sum::<f32>();
+                    *sum += weight * costs.to_others(attribute, own, &counts);
                 }
             }
         }
@@ -409,6 +402,7 @@ fn add(sums: &mut [f32], row: &[f32], sign: f32) {
 mod tests {
     use super::super::costs::Costs;
     use super::*;
+    use crate::meaning::Meaning;
     use crate::rng::{Stream, Streams};
     use crate::tuples::{Attribute, Tuples};
 
@@ -425,7 +419,8 @@ mod tests {
             let mut rng = Streams::new(Some(k as u64)).unwrap().generator(Stream::Synthetic(0), 0);
             let n: u32 = sizes.iter().sum();
             let columns: [Vec<u32>; 2] = std::array::from_fn(|_| (0..n).map(|_| rng.random_range(0..30)).collect());
-            let attribute = |codes| Attribute { codes, distances: &distances, categories: 30, missing: None };
+            let attribute =
+                |codes| Attribute { codes, meaning: Meaning::matrix(&distances, 30).unwrap(), missing: None };
             let attributes = columns.each_ref().map(|codes| attribute(codes));
             let tuples = Tuples::new(&attributes, &Control::new()).unwrap();
             let costs = Costs::new(&attributes, &control).unwrap();

@@ -1,17 +1,19 @@
 //! Orders of tuples in which near ones follow each other.
 //!
-//! Each attribute's categories are split in two again and again, between two far ones: a hierarchy made from the
-//! distances themselves, whatever they come from. A tuple's key tells its side at every split, the next split always
-//! being that of the attribute whose part is widest, so the order treats attributes alike. Pivots and sides are random:
-//! two tuples that one order tears apart are near in another.
+//! Each attribute's categories are split in two again and again: a hierarchy made from the distances themselves, from the
+//! taxonomy, from medians on a line, or at random where values are equal or not. A tuple's key tells its side at every split,
+//! the next split always being that of the attribute whose part is widest, so the order treats attributes alike. Splits and
+//! sides are random: two tuples that one order tears apart are near in another.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-use super::costs::Costs;
+use super::costs::{Cells, Costs, Line, Weighted};
+use crate::meaning::Tree;
 
 /// Splits told by a key.
 const BITS: usize = u64::BITS as usize;
@@ -20,85 +22,203 @@ const BITS: usize = u64::BITS as usize;
 const BLOCKS: usize = 16;
 
 /// A random order of tuples.
-pub(super) struct Order {
-    hierarchies: Vec<Hierarchy>,
+pub(super) struct Order<'a> {
+    hierarchies: Vec<Hierarchy<'a>>,
 }
 
-/// The splits that lead to each category of an attribute.
-type Hierarchy = Vec<Vec<Split>>;
+/// Categories in places, so that every part of them is a range of places; and how parts are split.
+struct Hierarchy<'a> {
+    place: Cow<'a, [u32]>,
+    splits: Splits<'a>,
+}
 
-/// One split on the way from all categories to a single one.
+enum Splits<'a> {
+    /// One by one, the first being that of all categories.
+    Listed(Vec<Split>),
+    /// About in the middle: of values on a line, or of those that are all as far from each other and cost so much.
+    Halves { widths: Widths<'a>, salt: u64 },
+}
+
+enum Widths<'a> {
+    Line(&'a Line),
+    Even(f32),
+}
+
+/// A part that is split.
 #[derive(Clone, Copy)]
 struct Split {
-    /// Largest cost between two categories of the part that is split, about.
+    /// Largest cost between two categories of the part, about; 0 if it is not split.
     width: f32,
-    /// On which side the category is.
-    second: bool,
+    /// The first place of the second side.
+    middle: u32,
+    /// The splits of both sides, which follow each other.
+    sides: u32,
+    /// Whether the second side comes first in the order.
+    turned: bool,
 }
 
-impl Order {
-    /// Splits the categories of every attribute. O(m·d·log d) where splits are even.
-    pub(super) fn new(costs: &Costs, rng: &mut ChaCha20Rng) -> Self {
-        Self { hierarchies: (0..costs.attributes()).map(|attribute| hierarchy(costs, attribute, rng)).collect() }
+const NO_SPLIT: Split = Split { width: 0.0, middle: 0, sides: 0, turned: false };
+
+/// Where a tuple has come to in one hierarchy.
+struct Way<'a> {
+    hierarchy: &'a Hierarchy<'a>,
+    place: u32,
+    /// The part: the number of its split, or its range of places.
+    at: (u32, u32),
+    /// Width of that part; 0 at the end.
+    width: f32,
+}
+
+impl<'a> Way<'a> {
+    fn new(hierarchy: &'a Hierarchy<'a>, category: u32) -> Self {
+        let at = (0, if let Splits::Halves { .. } = hierarchy.splits { hierarchy.place.len() as u32 } else { 0 });
+        let mut way = Self { hierarchy, place: hierarchy.place[category as usize], at, width: 0.0 };
+        way.measure();
+        way
+    }
+
+    #[inline]
+    fn measure(&mut self) {
+        self.width = match &self.hierarchy.splits {
+            Splits::Listed(splits) => splits.get(self.at.0 as usize).map_or(0.0, |split| split.width),
+            Splits::Halves { .. } if self.at.1 - self.at.0 < 2 => 0.0,
+            Splits::Halves { widths: Widths::Line(line), .. } => line.width(self.at.0, self.at.1 - 1),
+            Splits::Halves { widths: Widths::Even(cost), .. } => *cost,
+        };
+    }
+
+    /// Goes to one side of the split; whether it comes second in the order.
+    #[inline]
+    fn step(&mut self) -> bool {
+        let (second, turned) = match &self.hierarchy.splits {
+            Splits::Listed(splits) => {
+                let split = splits[self.at.0 as usize];
+                let second = self.place >= split.middle;
+                self.at.0 = split.sides + u32::from(second);
+                (second, split.turned)
+            }
+            Splits::Halves { salt, .. } => {
+                let (start, end) = self.at;
+                let random = mixed(*salt ^ (u64::from(start) << 32 | u64::from(end)));
+                let middle = middle(start, end, random);
+                let second = self.place >= middle;
+                self.at = if second { (middle, end) } else { (start, middle) };
+                (second, random & 1 == 1)
+            }
+        };
+        self.measure();
+        second != turned
+    }
+}
+
+/// A random place in the middle third of a range.
+#[inline]
+fn middle(start: u32, end: u32, random: u64) -> u32 {
+    let size = end - start;
+    let shift = ((random >> 32) * u64::from(size / 3 + 1)) >> 32;
+    (start + size / 2 + shift as u32 - size / 6).clamp(start + 1, end - 1)
+}
+
+/// Bits that depend on all bits of a number (Steele, Lea and Flood 2014).
+#[inline]
+fn mixed(number: u64) -> u64 {
+    let mut x = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+impl<'a> Order<'a> {
+    /// Splits the categories of every attribute. O(m·d·log d) where splits are even; on lines nothing is done beforehand.
+    pub(super) fn new(costs: &'a Costs<'_>, rng: &mut ChaCha20Rng) -> Self {
+        Self { hierarchies: (0..costs.attributes()).map(|attribute| hierarchy(costs.of(attribute), rng)).collect() }
     }
 
     /// Place of a tuple in the order.
     pub(super) fn key(&self, tuple: &[u32]) -> u64 {
-        let mut ways: Vec<&[Split]> = self.hierarchies.iter().zip(tuple).map(|(h, &c)| &h[c as usize][..]).collect();
+        let mut ways: Vec<Way<'_>> = self.hierarchies.iter().zip(tuple).map(|(h, &c)| Way::new(h, c)).collect();
         let mut key = 0;
         for bit in (0..BITS).rev() {
-            let mut widest: Option<(&mut &[Split], Split)> = None;
-            for way in &mut ways {
-                if let Some(&split) = way.first()
-                    && widest.as_ref().is_none_or(|(_, best)| split.width > best.width)
-                {
-                    widest = Some((way, split));
-                }
-            }
-            let Some((way, split)) = widest else { break };
-            *way = &way[1..];
-            key |= u64::from(split.second) << bit;
+            // Of equally wide ones the first.
+            let widest = ways.iter_mut().reduce(|best, way| if way.width > best.width { way } else { best });
+            let Some(way) = widest.filter(|way| way.width > 0.0) else { break };
+            key |= u64::from(way.step()) << bit;
         }
         key
     }
+
+    /// Bytes that an order takes at most.
+    pub(super) fn needs(costs: &Costs<'_>) -> usize {
+        let of_attribute = |attribute: usize| {
+            let weighted = costs.of(attribute);
+            let d = weighted.meaning.categories();
+            match &weighted.cells {
+                Cells::Line(_) => 0,
+                Cells::Equality(..) => 2 * size_of::<u32>() * d,
+                Cells::Matrix(_) => d * (2 * size_of::<Split>() + 8 * size_of::<u32>()),
+                Cells::Tree(tree) => d * 3 * size_of::<Split>() + tree.nodes().1.len() * 80,
+            }
+        };
+        (0..costs.attributes()).map(of_attribute).sum()
+    }
 }
 
-fn hierarchy(costs: &Costs, attribute: usize, rng: &mut ChaCha20Rng) -> Hierarchy {
-    let d = costs.categories(attribute);
+fn hierarchy<'a>(weighted: &'a Weighted<'_>, rng: &mut ChaCha20Rng) -> Hierarchy<'a> {
+    match &weighted.cells {
+        Cells::Matrix(cells) => by_distance(cells, weighted.meaning.categories(), rng),
+        Cells::Line(line) => {
+            let splits = Splits::Halves { widths: Widths::Line(line), salt: rng.random() };
+            Hierarchy { place: Cow::Borrowed(&line.rank), splits }
+        }
+        Cells::Equality(numbers, cost) => {
+            // Equal categories have neighbouring places, and who is next to whom is random.
+            let last = numbers.iter().max().map_or(0, |&last| last as usize + 1);
+            let mut shuffled: Vec<u32> = (0..last as u32).collect();
+            shuffled.shuffle(rng);
+            let place = numbers.iter().map(|&number| shuffled[number as usize]).collect();
+            Hierarchy { place, splits: Splits::Halves { widths: Widths::Even(*cost), salt: rng.random() } }
+        }
+        Cells::Tree(tree) => by_branch(tree, weighted, rng),
+    }
+}
+
+/// Splits by distances alone: between two far categories, again and again.
+fn by_distance(cells: &[f32], d: usize, rng: &mut ChaCha20Rng) -> Hierarchy<'static> {
+    let row = |category: u32| &cells[category as usize * d..][..d];
     let mut all: Vec<u32> = (0..d as u32).collect();
     all.shuffle(rng);
-    let mut splits = vec![Vec::new(); d];
-    let mut parts = vec![all];
-    while let Some(part) = parts.pop() {
+    let mut place = vec![0; d];
+    let mut splits = vec![NO_SPLIT];
+    let mut parts = vec![(0, 0, 0, all)];
+    while let Some((index, start, depth, part)) = parts.pop() {
         let Some(&any) = part.first() else { continue };
         let farthest = |from: u32| {
-            let row = costs.row(attribute, from);
+            let row = row(from);
             part.iter().copied().max_by(|&a, &b| row[a as usize].total_cmp(&row[b as usize])).unwrap_or(from)
         };
         let p = farthest(any);
         let q = farthest(p);
-        let width = costs.row(attribute, p)[q as usize];
-        if width <= 0.0 || splits[any as usize].len() == BITS {
+        let width = row(p)[q as usize];
+        if width <= 0.0 || depth == BITS {
+            for (place_of, &category) in (start..).zip(&part) {
+                place[category as usize] = place_of;
+            }
             continue;
         }
-        let mut sides = halves(&part, p, q, costs, attribute);
-        if rng.random() {
-            sides.swap(0, 1);
-        }
-        for (second, side) in [false, true].into_iter().zip(sides) {
-            for &c in &side {
-                splits[c as usize].push(Split { width, second });
-            }
-            parts.push(side);
-        }
+        let [first, second] = halves(&part, p, q, row);
+        let (middle, sides) = (start + first.len() as u32, splits.len() as u32);
+        splits[index] = Split { width, middle, sides, turned: rng.random() };
+        splits.extend([NO_SPLIT, NO_SPLIT]);
+        parts.push((sides as usize, start, depth + 1, first));
+        parts.push((sides as usize + 1, middle, depth + 1, second));
     }
-    splits
+    Hierarchy { place: Cow::Owned(place), splits: Splits::Listed(splits) }
 }
 
 /// Splits categories by which of two is nearer. Those equally near go as blocks of neighbours to the smaller side: in a
 /// tree they are other branches, which should not be torn.
-fn halves(part: &[u32], p: u32, q: u32, costs: &Costs, attribute: usize) -> [Vec<u32>; 2] {
-    let (to_p, to_q) = (costs.row(attribute, p), costs.row(attribute, q));
+fn halves<'a>(part: &[u32], p: u32, q: u32, row: impl Fn(u32) -> &'a [f32]) -> [Vec<u32>; 2] {
+    let (to_p, to_q) = (row(p), row(q));
     let mut sides = [Vec::new(), Vec::new()];
     let mut tied = Vec::new();
     for &c in part {
@@ -111,7 +231,7 @@ fn halves(part: &[u32], p: u32, q: u32, costs: &Costs, attribute: usize) -> [Vec
     let smaller = |sides: &[Vec<u32>; 2]| usize::from(sides[1].len() < sides[0].len());
     for _ in 0..BLOCKS {
         let Some(&centre) = tied.first() else { return sides };
-        let to_centre = costs.row(attribute, centre);
+        let to_centre = row(centre);
         let (block, rest): (Vec<u32>, _) = tied.iter().partition(|&&c| to_centre[c as usize] < to_p[c as usize]);
         tied = rest;
         let side = smaller(&sides);
@@ -122,4 +242,139 @@ fn halves(part: &[u32], p: u32, q: u32, costs: &Costs, attribute: usize) -> [Vec
         sides[side].push(c);
     }
     sides
+}
+
+/// Splits by the taxonomy: branches of a concept, in random order, into two halves of about as many categories.
+fn by_branch(tree: &Tree, weighted: &Weighted<'_>, rng: &mut ChaCha20Rng) -> Hierarchy<'static> {
+    let (node_of, parent) = tree.nodes();
+    let widths = tree.widths();
+    // Places that each node has room for; its own concept, if it is used, comes before its branches.
+    let mut used = vec![false; parent.len()];
+    node_of.iter().for_each(|&node| used[node as usize] = true);
+    let mut size: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
+    let mut branches: Vec<Vec<u32>> = vec![Vec::new(); parent.len()];
+    for node in (1..parent.len()).rev() {
+        if size[node] > 0 {
+            size[parent[node] as usize] += size[node];
+            branches[parent[node] as usize].push(node as u32);
+        }
+    }
+    let mut place_of_node = vec![0; parent.len()];
+    let mut splits = vec![NO_SPLIT];
+    // Branches of one concept, of which the concept itself is one, and the width of all of them.
+    let mut parts: Vec<(usize, u32, Vec<Branch>, f32)> = Vec::new();
+    let whole = |node: u32, branches: &mut [Vec<u32>], rng: &mut ChaCha20Rng| -> Vec<Branch> {
+        let below = std::mem::take(&mut branches[node as usize]);
+        let mut all: Vec<Branch> = below.into_iter().map(Branch::Below).collect();
+        all.extend(used[node as usize].then_some(Branch::Own(node)));
+        all.shuffle(rng);
+        all
+    };
+    // What is missing is as far from everything as can be.
+    let missing = (0..tree.categories() as u32).any(|category| tree.place(category).is_none());
+    let (mut start, mut first) = (0, 0);
+    let width_of = |node: u32| weighted.cost(widths[node as usize]);
+    if missing && !parent.is_empty() {
+        splits[0] = Split { width: weighted.cost(tree.gap()), middle: 1, sides: 1, turned: rng.random() };
+        splits.extend([NO_SPLIT, NO_SPLIT]);
+        (start, first) = (1, 2);
+    }
+    if !parent.is_empty() {
+        parts.push((first, start, whole(0, &mut branches, rng), width_of(0)));
+    }
+    let size_of = |branch: &Branch| if let Branch::Below(node) = branch { size[*node as usize] } else { 1 };
+    while let Some((index, start, mut part, mut width)) = parts.pop() {
+        // A single branch is all that is below it.
+        while let [Branch::Below(node)] = part[..] {
+            part = whole(node, &mut branches, rng);
+            width = width_of(node);
+        }
+        if let [Branch::Own(node)] = part[..] {
+            place_of_node[node as usize] = start;
+            continue;
+        }
+        let total: u32 = part.iter().map(size_of).sum();
+        let (mut cut, mut first) = (1, size_of(&part[0]));
+        while cut + 1 < part.len() && 2 * first + size_of(&part[cut]) < total {
+            first += size_of(&part[cut]);
+            cut += 1;
+        }
+        let second = part.split_off(cut);
+        let (middle, sides) = (start + first, splits.len() as u32);
+        // Concepts at no distance from each other need not be told apart, but have to have places.
+        splits[index] = Split { width, middle, sides, turned: rng.random() };
+        splits.extend([NO_SPLIT, NO_SPLIT]);
+        parts.push((sides as usize, start, part, width));
+        parts.push((sides as usize + 1, middle, second, width));
+    }
+    let place = |category| tree.place(category).map_or(0, |place| place_of_node[node_of[place as usize] as usize]);
+    let place = (0..tree.categories() as u32).map(place).collect();
+    Hierarchy { place: Cow::Owned(place), splits: Splits::Listed(splits) }
+}
+
+/// A part of what is at or below a concept: the concept itself, or a branch.
+enum Branch {
+    Own(u32),
+    Below(u32),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+    use crate::meaning::Meaning;
+    use crate::rng::{Stream, Streams};
+    use crate::taxonomy::{Measure, Taxonomy};
+    use crate::tuples::Attribute;
+
+    /// Places are a permutation, every split divides its range, and ways end at single places.
+    #[test]
+    fn every_category_has_a_way_to_itself() {
+        let mut rng = Streams::new(Some(1)).unwrap().generator(Stream::Synthetic(0), 0);
+        let n = 300;
+        let child: Vec<u32> = (1..n).collect();
+        let parent: Vec<u32> = (1..n).map(|i| rng.random_range(0..i)).collect();
+        let taxonomy = Taxonomy::new(n as usize, &child, &parent).unwrap();
+        let concepts: Vec<u32> = (0..n).filter(|i| i % 3 > 0).chain([crate::MISSING]).collect();
+        let d = concepts.len();
+        let tree = Tree::new(&taxonomy, &concepts, &Measure::WuPalmer).unwrap();
+        let positions: Vec<f64> = (0..d).map(|i| if i == 7 { f64::NAN } else { (i * 37 % d) as f64 }).collect();
+        let numbers: Vec<u32> = (0..d as u32).collect();
+        let matrix: Vec<f64> = (0..d * d).map(|cell| tree.distance((cell / d) as u32, (cell % d) as u32)).collect();
+        let meanings = [
+            Meaning::Tree(&tree),
+            Meaning::line(&positions).unwrap(),
+            Meaning::Equality(&numbers),
+            Meaning::matrix(&matrix, d).unwrap(),
+        ];
+        let codes: Vec<u32> = (0..d as u32).collect();
+        for meaning in meanings {
+            let attribute = Attribute { codes: &codes, meaning, missing: None };
+            let costs = Costs::new(&[attribute], &Control::new()).unwrap();
+            let order = Order::new(&costs, &mut rng);
+            let mut places: Vec<u32> = order.hierarchies[0].place.to_vec();
+            places.sort_unstable();
+            assert_eq!(places, codes);
+            let mut keys: Vec<u64> = codes.iter().map(|&c| order.key(&[c])).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            // Different concepts at a distance have different keys.
+            assert_eq!(keys.len(), d, "{meaning:?}");
+        }
+    }
+
+    #[test]
+    fn a_range_is_split_about_in_the_middle() {
+        for (start, end) in [(0, 2), (5, 8), (0, 100), (1000, 1_000_000)] {
+            for random in 0..100u64 {
+                let found = middle(start, end, mixed(random));
+                let third = (end - start) / 3;
+                assert!(found > start && found < end);
+                assert!(
+                    end - start < 6 || (found - start >= third && end - found + 1 >= third),
+                    "{start} {end} {found}"
+                );
+            }
+        }
+    }
 }

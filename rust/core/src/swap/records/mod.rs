@@ -111,9 +111,9 @@ impl Table {
     fn new(attributes: &[Attribute<'_>], leaf: usize, control: &Control) -> Result<Self> {
         let found = Tuples::new(attributes, control)?;
         control.check()?;
-        let categories: usize = attributes.iter().map(|a| a.categories).sum();
+        let categories: usize = attributes.iter().map(Attribute::categories).sum();
         memory::require(needs(found.total(), found.len(), attributes.len(), categories), WHAT)?;
-        let mut counts: Vec<Vec<u64>> = attributes.iter().map(|a| vec![0; a.categories]).collect();
+        let mut counts: Vec<Vec<u64>> = attributes.iter().map(|a| vec![0; a.categories()]).collect();
         for tuple in 0..found.len() {
             for (counts, &code) in counts.iter_mut().zip(found.codes(tuple)) {
                 counts[code as usize] += found.records(tuple).len() as u64;
@@ -123,7 +123,7 @@ impl Table {
         let hierarchies: Vec<Hierarchy> = spaces.iter().map(Hierarchy::by_distance).collect();
         let unordered: Vec<Vec<u32>> = (0..attributes.len())
             .map(|a| {
-                let renumbered = spaces[a].renumbered(attributes[a].categories);
+                let renumbered = spaces[a].renumbered(attributes[a].categories());
                 (0..found.len()).map(|tuple| renumbered[found.codes(tuple)[a] as usize]).collect()
             })
             .collect();

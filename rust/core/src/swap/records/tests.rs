@@ -5,6 +5,7 @@ use rand_chacha::ChaCha20Rng;
 
 use super::nearest::Range;
 use super::*;
+use crate::meaning::Meaning;
 use crate::rng::{Stream, Streams};
 use crate::search::lanes::LANES;
 
@@ -54,13 +55,13 @@ impl Sample {
         let each = self.columns.iter().zip(&self.matrices);
         each.map(|(codes, distances)| {
             let categories = distances.len().isqrt();
-            Attribute { codes, distances, categories, missing: None }
+            Attribute { codes, meaning: Meaning::matrix(distances, categories).unwrap(), missing: None }
         })
         .collect()
     }
 
     fn distance(&self, a: u32, b: u32) -> f64 {
-        self.attributes().iter().map(|x| x.row(x.codes[a as usize])[x.codes[b as usize] as usize]).sum()
+        self.attributes().iter().map(|x| x.meaning.distance(x.codes[a as usize], x.codes[b as usize])).sum()
     }
 }
 
