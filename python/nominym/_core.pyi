@@ -70,8 +70,8 @@ _Progress = Callable[[int, int], object] | None
 class Concepts:
     def __len__(self) -> int: ...
 
-# A matrix, positions on a line, numbers that are equal or not, or concepts of a tree.
-_Distances = NDArray[np.float64] | NDArray[np.uint32] | Concepts
+# A matrix, positions on a line, numbers that are equal or not, concepts of a tree, or sets and whether there are gaps.
+_Distances = NDArray[np.float64] | NDArray[np.uint32] | Concepts | tuple[Sets, bool]
 
 @final
 class Graph:
@@ -268,6 +268,8 @@ class Sets:
     def over_concepts(
         self, graph: Graph, concepts: _Numbers, lowest: bool = False, progress: _Progress = None
     ) -> tuple[Sets, _Numbers]: ...
+    def pairs(self, a: _Numbers, b: _Numbers, progress: _Progress = None) -> NDArray[np.float64]: ...
+    def block(self, a: _Numbers, b: _Numbers, progress: _Progress = None) -> NDArray[np.float64]: ...
     def write(
         self,
         names: list[str],

@@ -80,7 +80,8 @@ def mask(given: Namespace) -> None:
     if given.config is not None:
         for path in filter(None, (target, options.get("key"))):
             check_new(path, bool(options.get("overwrite")), [given.config])
-    made = publish(source, target, roles, method, asked.meanings(), **options, progress=progress())
+    meanings = {**asked.meanings(), **asked.items()}
+    made = publish(source, target, roles, method, meanings, **options, progress=progress())
     show(made, getattr(given, "warned", ()))
 
 

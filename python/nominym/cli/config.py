@@ -47,7 +47,7 @@ def load(
         _check(f"{path}, [{name}]", section, here)
     values = {f"{name}.{key}": value for name, section in content.items() for key, value in section.items()}
     placed = {name: _placed(path, column, "taxonomy", "meaning") for name, column in columns.items()}
-    return _placed(path, values, "input.path", "output.path", "output.key"), placed
+    return _placed(path, values, "input.path", "input.taxonomy", "output.path", "output.key"), placed
 
 
 def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, type]:

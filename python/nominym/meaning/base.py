@@ -202,9 +202,9 @@ class Values(Protocol):
         """All values from lowest to highest, where the column itself lists them so."""
 
 
-Distances: TypeAlias = "NDArray[np.float64] | NDArray[np.uint32] | _core.Concepts"
+Distances: TypeAlias = "NDArray[np.float64] | NDArray[np.uint32] | _core.Concepts | tuple[_core.Sets, bool]"
 """Distances between categories, as the core takes them: a matrix, positions on a line with NaN for what is missing,
-numbers that are equal or not, or concepts of a tree."""
+numbers that are equal or not, concepts of a tree, or sets and whether what is missing is one more."""
 
 MANY = 2_000
 """Categories from which no matrix is made if there is another way; with fewer it is cheap, and loses fewer digits."""
@@ -344,7 +344,7 @@ def check_meanings(meanings: object, columns: Sequence[Any] | None = None) -> di
     for name, meaning in meanings.items():
         if not isinstance(meaning, Meaning):
             raise ParameterError(
-                f"a Taxonomy, a DistanceMatrix, an Order or an Equality is needed, not {type(meaning).__name__}",
+                f"a Taxonomy, a DistanceMatrix, an Order, an Equality or Sets is needed, not {type(meaning).__name__}",
                 column=name,
                 remedy="for numbers, dates and ranked values give nym.Order(), for other values nym.Equality()",
             )

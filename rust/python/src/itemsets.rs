@@ -6,6 +6,7 @@ use nominym_core::itemsets::compatible::{self, Published};
 use nominym_core::itemsets::vote::{self, Votes};
 use nominym_core::itemsets::{Itemsets, query, rows, text};
 use nominym_core::lists::Lists;
+use nominym_core::meaning::sets;
 use nominym_core::memory::require;
 use nominym_core::rng::Streams;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -135,6 +136,32 @@ impl Sets {
             Ok((core?, known.concepts))
         })?;
         Ok((Self { core }, array(py, found)?))
+    }
+
+    /// Distances of pairs of records: items that only one has over those that either has.
+    #[pyo3(signature = (a, b, progress=None))]
+    fn pairs<'py>(
+        &self,
+        py: Python<'py>,
+        a: Numbers<'py>,
+        b: Numbers<'py>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Column<'py, f64>> {
+        let (a, b) = (a.as_slice()?, b.as_slice()?);
+        array(py, run(py, progress, |control| sets::pairs(&self.core, a, b, control))?)
+    }
+
+    /// Distances from some records to others, row after row.
+    #[pyo3(signature = (a, b, progress=None))]
+    fn block<'py>(
+        &self,
+        py: Python<'py>,
+        a: Numbers<'py>,
+        b: Numbers<'py>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Column<'py, f64>> {
+        let (a, b) = (a.as_slice()?, b.as_slice()?);
+        array(py, run(py, progress, |control| sets::block(&self.core, a, b, control))?)
     }
 
     /// The lines of rows from `first` up to `end`; with distance and threshold, those of a release.

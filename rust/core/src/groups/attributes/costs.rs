@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
-use crate::meaning::{Meaning, Tree};
+use crate::meaning::{Meaning, Sets, Tree};
 use crate::memory;
 use crate::tuples::Attribute;
 
@@ -33,6 +33,7 @@ pub(super) enum Cells<'a> {
     /// Of values that differ, by the number of each category.
     Equality(&'a [u32], f32),
     Tree(&'a Tree),
+    Sets(Sets<'a>),
 }
 
 /// A line, stretched so that costs are squared differences.
@@ -79,7 +80,7 @@ impl Line {
 impl Weighted<'_> {
     /// Cost between two categories.
     #[inline]
-    fn between(&self, a: u32, b: u32) -> f32 {
+    pub(super) fn between(&self, a: u32, b: u32) -> f32 {
         match &self.cells {
             Cells::Matrix(cells) => cells[a as usize * self.meaning.categories() + b as usize],
             Cells::Line(line) => line.between(line.at[a as usize], line.at[b as usize]),
@@ -91,6 +92,7 @@ impl Weighted<'_> {
                 }
             }
             Cells::Tree(tree) => self.cost(tree.distance(a, b)),
+            Cells::Sets(sets) => self.cost(sets.distance(a, b)),
         }
     }
 
@@ -129,6 +131,9 @@ impl Weighted<'_> {
                 let each = row.iter_mut().zip(crowd);
                 each.for_each(|(sum, &other)| *sum += weight * self.cost(tree.distance(crowd[i], other)));
             }),
+            Cells::Sets(sets) => {
+                sets.crowd(crowd, |i, j, distance| table[i * n + j] += weight * self.cost(distance));
+            }
         }
     }
 }
@@ -153,6 +158,7 @@ impl<'a> Costs<'a> {
                 Meaning::Line { positions, gap } => Cells::Line(Line::new(positions, gap, weight)),
                 Meaning::Equality(numbers) => Cells::Equality(numbers, weight as f32),
                 Meaning::Tree(tree) => Cells::Tree(tree),
+                Meaning::Sets(sets) => Cells::Sets(sets),
             };
             Ok(Weighted { meaning, weight, cells })
         };
