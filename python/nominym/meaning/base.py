@@ -318,7 +318,9 @@ def refuse_lists(columns: Sequence[Values]) -> None:
     """Refuse columns in which a record has several values."""
     for column in columns:
         if column.kind == "nested":
-            raise DataError("holds lists or the like, but one value per record is needed", column=column.name)
+            remedy = Advice("if they are sets, give {} as its meaning", sets=Code("nym.Sets()"))
+            fault = "holds lists or the like, but one value per record is needed"
+            raise DataError(fault, column=column.name, remedy=remedy)
 
 
 def refuse_numbers(columns: Sequence[Values]) -> None:
