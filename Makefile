@@ -76,6 +76,7 @@ study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; 
 	$(PY) benches/study_data_swap.py docs
 	$(PY) benches/study_itemsets.py docs
 	$(PY) benches/study_guarantees.py docs
+	$(PY) benches/study_mixed.py docs
 
 docs: build $(VENV)/.docs ## Build the documentation into out/site; a warning fails
 	$(PY) -m mkdocs build --quiet --strict

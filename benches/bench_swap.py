@@ -1,4 +1,4 @@
-"""Rank swapping: growth with records, categories, columns and k, beside the algorithms as published."""
+"""Rank swapping: growth with records, categories, columns and k, of mixed tables too, beside the published methods."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import nominym as nym
 import reference_swap as naive
 from conftest import random_dag, sample
 from nominym import _core
+from nominym.meaning import Meaning
 
 COLUMNS = ("diagnosis", "procedure", "secondary")
 
@@ -143,6 +144,46 @@ STRICT = [
 @pytest.mark.benchmark(group="rank_swap, guarantee strict")
 def test_strict(benchmark, n: int, m: int, k: int) -> None:
     whole(benchmark, n, m, k, None, 1 if n > 10**5 else 3)
+
+
+EDUCATION = ["none", "primary", "secondary", "vocational", "bachelor", "master", "doctorate"]
+
+
+@lru_cache(maxsize=1)
+def mixed(n: int) -> tuple[pd.DataFrame, dict[str, Meaning]]:
+    """Draw eight columns of every kind, which follow one hidden size: concepts, numbers, ranked values, categories."""
+    frame, taxonomies = diagnoses(n)
+    rng = np.random.default_rng(2)
+    size = rng.standard_normal(n)
+
+    def near(length: int, noise: float) -> np.ndarray:
+        drawn = (size + noise * rng.standard_normal(n)) / (3 * (1 + noise)) + 0.5
+        return np.clip(drawn * length, 0, length - 1).astype(np.int64)
+
+    columns = {
+        "diagnosis": (frame["diagnosis"], taxonomies["diagnosis"]),
+        "age": (near(100, 0.5), nym.Order()),
+        "education": (pd.Categorical.from_codes(near(7, 1.0), EDUCATION, ordered=True), nym.Order()),
+        "sex": (pd.Categorical.from_codes(near(2, 2.0), ["female", "male"]), nym.Equality()),
+        "secondary": (frame["secondary"], taxonomies["secondary"]),
+        "hours": (near(80, 1.0), nym.Order()),
+        "income": (near(2_000, 0.3), nym.Order()),
+        "region": (pd.Categorical.from_codes(near(16, 3.0), [f"R{i:02}" for i in range(16)]), nym.Equality()),
+    }
+    return pd.DataFrame({name: values for name, (values, _) in columns.items()}, copy=False), {
+        name: meaning for name, (_, meaning) in columns.items()
+    }
+
+
+@pytest.mark.parametrize(("n", "m"), [(10_000, 8), (100_000, 2), (100_000, 4), (100_000, 8), (1_000_000, 8)])
+@pytest.mark.benchmark(group="rank_swap, guarantee strict, mixed columns, k = 10")
+def test_mixed(benchmark, n: int, m: int) -> None:
+    """Growth in the number of columns, and a million records of eight."""
+    frame, meanings = mixed(n)
+    masked = dict(list(meanings.items())[:m])
+    told(benchmark, n, f"concepts, numbers, ranks, categories, {n:,} × {m}", n, "all")
+    benchmark.extra_info["m"] = m
+    benchmark.pedantic(nym.rank_swap, (frame[list(masked)], masked, 10), {"seed": 1}, rounds=1 if n > 10**5 else 3)
 
 
 CONSTRAINTS = {"none": {}, "persons": {"person": "person"}, "sensitive, l = 2": {"sensitive": {"status": 2}},

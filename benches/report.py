@@ -20,6 +20,7 @@ SWAPPING = (
     "rank swapping of one column, 1,000 categories, k = 10",
     "rank_swap, method records (SRS-3)",
     "rank_swap, guarantee strict",
+    "rank_swap, guarantee strict, mixed columns, k = 10",
     "rank_swap, guarantee strict, under constraints, 3 columns, k = 10",
 )
 
@@ -115,6 +116,9 @@ def ratios(groups: dict[str, list[dict[str, Any]]]) -> str:
         swaps,
     )
     claim("strict: 1,000,000 × 3 against 100,000 × 3", "test_strict[1000000-3-10]", "test_strict[100000-3-10]", swaps)
+    for over, under in (("100000-8", "100000-2"), ("1000000-8", "100000-8")):
+        sizes = " against ".join(f"{int(size[:-2]):,} × {size[-1]}" for size in (over, under))
+        claim(f"strict, mixed columns: {sizes}", f"test_mixed[{over}]", f"test_mixed[{under}]", swaps)
     for constraint in ("persons", "sensitive, l = 2", "sensitive, l = 3"):
         claim(f"{constraint} against no constraint, 100,000 × 3", f"test_constraints[100000-{constraint}]",
               "test_constraints[100000-none]", swaps)  # fmt: skip

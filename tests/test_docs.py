@@ -60,6 +60,8 @@ def _run(line: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """Run a line of a console; what goes to standard error is shown first, as nobody can tell the order later."""
     program, *arguments = shlex.split(line)
     if program != "nominym":
+        # The Python that is running, whatever the path of the shell finds.
+        program = sys.executable if program == "python" else program
         done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
         return done.returncode, done.stderr + done.stdout
     from nominym.cli import main

@@ -153,6 +153,10 @@ class MissingExtraError(NominymError, ValueError):
     """An optional package is not installed; the message says how to get it."""
 
 
+class AbsentFileError(NominymError, FileNotFoundError):
+    """A file that is to say what values mean, and is not there."""
+
+
 class CutShortError(NominymError, OSError):
     """A publication that can be neither finished nor undone now; the message says what to do."""
 

@@ -103,7 +103,7 @@ def as_input(path: StrPath) -> Path:
     found = as_path(path)
     mode = found.stat().st_mode
     if stat.S_ISDIR(mode):
-        raise FormatError(f"{os.fspath(path)} is a folder; this format is a single file")
+        raise FormatError(f"{os.fspath(path)} is a folder; this format is a single file", remedy="give the file itself")
     if not stat.S_ISREG(mode):
         kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
         raise FormatError(f"{os.fspath(path)} is a {kind}, not a file", remedy="save what it holds to a file first")

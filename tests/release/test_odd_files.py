@@ -197,10 +197,11 @@ def test_a_pipe_is_refused(run: Run, folder: Path, files: Files) -> None:
     ):
         done = run(*arguments)
         assert (done.code, files()) == (3, before), arguments
-        name = next(
-            part.removeprefix("diagnosis=") for part in arguments if part.removeprefix("diagnosis=")[:2] == "p."
-        )
-        assert done.err == f"error: {name} is a pipe, not a file; save what it holds to a file first\n", arguments
+        option = next(part for part in arguments if part.removeprefix("diagnosis=")[:2] == "p.")
+        name = option.removeprefix("diagnosis=")
+        where = "column 'diagnosis': " if name != option else ""
+        told = f"error: {where}{name} is a pipe, not a file; save what it holds to a file first\n"
+        assert done.err == told, arguments
     Path("release.csv.manifest.json").unlink()
     os.mkfifo("release.csv.manifest.json")
     done = run(*audit)

@@ -219,13 +219,16 @@ def progress() -> bool | None:
 
 
 _PHRASES = {
-    "meanings": "--quasi COLUMN=MEANING (a taxonomy, number, equal, or a file of values in order, .order)",
+    "meanings": "--quasi COLUMN=MEANING (a taxonomy, number, equal, sets, or a file of values in order, .order)",
     "masked": "--quasi",
     "listed": "--quasi COLUMN=FILE.order",
     "numbers": "--quasi COLUMN=number",
     "equality": "--quasi COLUMN=equal",
+    "sets": "--quasi COLUMN=sets",
     "links": "name them child and parent in the first line",
     "utf8": "convert the file to UTF-8",
+    "matched": "values are ids, labels or synonyms of its concepts",
+    "recode": "nominym recode",
 }
 
 

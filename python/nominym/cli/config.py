@@ -12,7 +12,7 @@ from typing import Any
 
 from nominym.error import MissingExtraError, ParameterError
 
-WORDS = ("number", "equal")
+WORDS = ("number", "equal", "sets")
 """Meanings that are not in a file."""
 SAY_MEANING = ("taxonomy", "meaning", "order")
 """Keys of a column that say what its values mean."""

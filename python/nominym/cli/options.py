@@ -51,7 +51,7 @@ SHARED: Mapping[str, Shared] = {
     "release": Shared("RELEASE", "Release made of them.", place="output.path"),
     "page": Shared("--out -o", "Page to write; by default RELEASE.report.html; needed for the owner's edition."),
     "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
-                    "sex=equal, grade=grades.order (one value a line, lowest first).", list, "COLUMN=MEANING"),
+                    "sex=equal, drugs=sets (lists), grade=grades.order (one value a line, lowest first).", list, "COLUMN=MEANING"),
     "keep": Shared("--keep", "Column that is published as it is.", list),
     "identifier": Shared("--identifier", "Column that identifies a person: dropped.", list),
     "seed": Shared("--seed", "For studies: the same seed gives the same release, which guarantees nothing.", int,
@@ -395,7 +395,7 @@ class Request:
         return {} if path is None else {"items": MeaningFile(path, said["format"], bool(said["virtual_root"]))}
 
     def _meaning(self, column: Mapping[str, Any], otherwise: Any) -> Any:
-        from nominym.meaning import Equality, Order
+        from nominym.meaning import Equality, Order, Sets
         from nominym.release import MeaningFile
 
         if "order" in column:
@@ -404,7 +404,7 @@ class Request:
         if text is None:
             return otherwise
         if text in WORDS:
-            return Order() if text == "number" else Equality()
+            return {"number": Order, "equal": Equality, "sets": Sets}[text]()
         said = {name: getattr(self.given, name, None) for name in ("format", "virtual_root")}
         chosen = {name: column.get(name) if value is None else value for name, value in said.items()}
         return MeaningFile(text, chosen["format"], bool(chosen["virtual_root"]))

@@ -1,4 +1,4 @@
-"""Data to try nominym on: synthetic hospital discharges and baskets, and loaders for public data sets.
+"""Data to try nominym on: synthetic hospital discharges, patients and baskets, and loaders for public data sets.
 
 >>> import nominym as nym
 >>> frame, taxonomies = nym.datasets.discharges(**nym.datasets.SHAPES["srs-2"], seed=1)
@@ -11,14 +11,17 @@ from __future__ import annotations
 from nominym.datasets.baskets import Baskets, baskets
 from nominym.datasets.discharges import SHAPES, Discharges, discharges
 from nominym.datasets.loaders import load_adult, load_diabetes, load_icd9
+from nominym.datasets.patients import Patients, patients
 
 __all__ = [
     "SHAPES",
     "Baskets",
     "Discharges",
+    "Patients",
     "baskets",
     "discharges",
     "load_adult",
     "load_diabetes",
     "load_icd9",
+    "patients",
 ]

@@ -7,6 +7,8 @@ semantic distances of taxonomies, their formulas and ranges, are here too: every
 from __future__ import annotations
 
 import difflib
+import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -190,6 +192,10 @@ class Values(Protocol):
         """The distinct values."""
 
     @property
+    def numbers(self) -> NDArray[Any] | None:
+        """The distinct values as an array, where they are plain numbers."""
+
+    @property
     def counts(self) -> NDArray[np.uint64]:
         """Records of each."""
 
@@ -227,7 +233,7 @@ class Space(ABC):
 
     def __init__(self, columns: Sequence[Values]) -> None:
         """Refuse columns without any value."""
-        if columns and not any(len(column.categories) for column in columns):
+        if columns and not any(len(column.counts) for column in columns):
             names = ", ".join(repr(column.name) for column in columns if column.name is not None)
             raise DataError(f"column {names}: no value at all" if names else "values: no value at all")
         self.places: list[NDArray[np.uint32]] = []
@@ -302,7 +308,7 @@ class Meaning(ABC):
     def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
         """Give every category of some columns its place; values without a meaning are an error that lists them."""
 
-    def arrangement(self, values: Values) -> Sequence[int]:
+    def arrangement(self, values: Values) -> Sequence[int] | NDArray[np.int64]:
         """List the categories of a column from lowest to highest; as they are, where this meaning has no order."""
         return range(len(values.categories))
 
@@ -314,13 +320,20 @@ def refuse_root(root: object, columns: Sequence[Values], noun: str) -> None:
         raise ParameterError(f"only a taxonomy has a root, not {noun}", parameter="root", value=root, column=name)
 
 
+ONE_VALUE = Advice(
+    "if they are sets, give {} as its meaning; or drop the column, or publish it by itself with {}",
+    sets=Code("nym.Sets()"),
+    recode=Code("nym.recode"),
+)
+"""What to do with a column in which a record has several values."""
+
+
 def refuse_lists(columns: Sequence[Values]) -> None:
     """Refuse columns in which a record has several values."""
     for column in columns:
         if column.kind == "nested":
-            remedy = Advice("if they are sets, give {} as its meaning", sets=Code("nym.Sets()"))
             fault = "holds lists or the like, but one value per record is needed"
-            raise DataError(fault, column=column.name, remedy=remedy)
+            raise DataError(fault, column=column.name, remedy=ONE_VALUE)
 
 
 def refuse_numbers(columns: Sequence[Values]) -> None:
@@ -356,6 +369,7 @@ def check_meanings(meanings: object, columns: Sequence[Any] | None = None) -> di
 How = Literal["id", "label", "synonym", "ambiguous", "none"]
 
 _SHOWN = 10
+_ZEROS = re.compile(r"[+-]?0[0-9]")
 # Enough to find a misspelling, few enough to answer at once in the largest ontologies.
 _COMPARED = 5000
 
@@ -438,8 +452,11 @@ class Names:
             if any(found[i][1] for i in missed[:_SHOWN])
             else (UnknownConceptError, "not in the taxonomy", "Correct the values or complete the taxonomy")
         )
-        seen = "Taxonomy.match shows how each value is read."
-        raise kind(f"{many} {fault}: {listed} {remedy}; {seen}", column=column)
+        seen = {"matched": Code("Taxonomy.match shows how each value is read")}
+        advice = Advice("{}", **seen)
+        if kind is UnknownConceptError and all(map(_is_number, values)):
+            advice = Advice("{}; or use {} as the meaning of numbers", **seen, numbers=Code("nym.Order()"))
+        raise kind(f"{many} {fault}: {listed} {remedy}", column=column, remedy=advice)
 
     def _fault(self, value: object, count: int) -> str:
         shown = f"{value!r} ({count:,}×)" if count > 1 else repr(value)
@@ -447,6 +464,14 @@ class Names:
             return f"{shown} names {', '.join(repr(self._ids[c]) for c in concepts[:4])}"
         close = " or ".join(map(repr, self.close(value)))
         return f"{shown}, did you mean {close}?" if close else shown
+
+
+def _is_number(value: object) -> bool:
+    """Tell whether a value is a number, or a text that is one, other than a code with leading zeros."""
+    try:
+        return not isinstance(value, bool) and math.isfinite(float(str(value))) and not _ZEROS.match(str(value))
+    except ValueError:
+        return False
 
 
 def _table(names: Iterable[tuple[int, str]]) -> dict[str, list[int]]:

@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 
 from nominym.control import Progress
 from nominym.error import Advice, Code, DataError, ParameterError
-from nominym.meaning.base import Meaning, Measure, Space, Values, is_missing, is_sequence, refuse_lists, refuse_root
+from nominym.meaning.base import (
+    ONE_VALUE,
+    Meaning,
+    Measure,
+    Space,
+    Values,
+    is_missing,
+    is_sequence,
+    refuse_lists,
+    refuse_root,
+)
 
 _LISTED = Code("nym.Order([...])")
 
@@ -65,9 +75,11 @@ class Order(Meaning):
         """Return the code that makes it."""
         return "Order()" if self.values is None else f"Order({list(self.values)!r})"
 
-    def arrangement(self, values: Values) -> list[int]:
+    def arrangement(self, values: Values) -> Sequence[int] | NDArray[np.int64]:
         """Number the categories of a column from lowest to highest."""
         numbers = self.numbers(values)
+        if isinstance(numbers, np.ndarray):
+            return np.argsort(numbers, kind="stable")  # −0 is before 0 already
         return sorted(range(len(numbers)), key=lambda i: (numbers[i], str(values.categories[i])))
 
     def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
@@ -75,15 +87,17 @@ class Order(Meaning):
         refuse_root(root, columns, self.noun)
         listed = next((column.order for column in columns if column.order is not None), None)
         order = self if self.values is not None or listed is None else Order(listed)
-        if order.values is None and len({column.kind == "time" for column in columns if column.categories}) > 1:
+        if order.values is None and len({column.kind == "time" for column in columns if len(column.counts)}) > 1:
             names = ", ".join(repr(column.name) for column in columns)
             raise DataError(
                 f"column {names}: dates or times cannot be compared with other values; bring them to one type"
             )
         return _Line(columns, [order.numbers(column) for column in columns], order.values is not None)
 
-    def numbers(self, column: Values) -> list[float]:
+    def numbers(self, column: Values) -> list[float] | NDArray[Any]:
         """Return a number for each category: its rank, or its size."""
+        if column.kind == "nested":
+            raise DataError("holds lists or the like, which have no order", column=column.name, remedy=ONE_VALUE)
         listed = self.values if self.values is not None else column.order
         if listed is not None:
             place = {str(value): float(rank) for rank, value in enumerate(listed)}
@@ -95,21 +109,18 @@ class Order(Meaning):
                     remedy=Advice("list all values, lowest first: {}", listed=_LISTED),
                 )
             return [place[str(value)] for value in column.categories]
-        if column.kind == "nested":
-            raise DataError("holds lists or the like, which have no order", column=column.name)
+        plain = column.numbers
+        if plain is not None and np.isfinite(plain).all():
+            return plain
         return [_number(value, column) for value in column.categories]
 
 
 class _Line(Space):
     """Numbers on a line from the smallest, at 0, to the largest, at 1."""
 
-    def __init__(self, columns: Sequence[Values], numbers: Sequence[Sequence[float]], ranked: bool) -> None:
+    def __init__(self, columns: Sequence[Values], numbers: Sequence[list[float] | NDArray[Any]], ranked: bool) -> None:
         super().__init__(columns)
-        every = [number for part in numbers for number in part]
-        # Whole numbers of 64 bits count from the smallest, so that large ones stay apart.
-        exact = all(isinstance(number, int) and -(2**63) <= number < 2**64 for number in every)
-        low = min(every, default=0) if exact else 0
-        values = [np.array([number - low for number in part], dtype=np.float64) for part in numbers]
+        values = _from_the_smallest(numbers)
         self._values, firsts, inverse = np.unique(np.concatenate(values), return_index=True, return_inverse=True)
         ends = np.cumsum([len(part) for part in values])[:-1]
         self.places = np.split(inverse.reshape(-1).astype(np.uint32), ends)
@@ -119,8 +130,7 @@ class _Line(Space):
         self._spread = spread or 1.0
         self.positions: NDArray[np.float64] = self._values / self._spread
         self.unit = None if ranked else spread
-        categories = [value for column in columns for value in column.categories]
-        self.names = [str(categories[first]) for first in firsts]
+        self.names = _Texts(columns, firsts)
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> NDArray[np.float64]:
         """Return the positions of some values, and NaN for what is missing."""
@@ -147,6 +157,44 @@ class _Line(Space):
         """Write the interval from the smallest to the largest."""
         low, high = int(np.min(places)), int(np.max(places))
         return self.name(low) if low == high else f"[{self.name(low)}, {self.name(high)}]"
+
+
+class _Texts(Sequence[str]):
+    """What some values are as text, made when it is asked for: of a million numbers hardly any is."""
+
+    def __init__(self, columns: Sequence[Values], chosen: NDArray[np.int64]) -> None:
+        """Choose values among those of several columns, one after another."""
+        self._columns, self._chosen = columns, chosen
+        self._ends = np.cumsum([len(column.counts) for column in columns])
+
+    def __len__(self) -> int:
+        """Count the values."""
+        return len(self._chosen)
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return the text of one value, or of some."""
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        value = int(self._chosen[place])
+        column = int(np.searchsorted(self._ends, value, side="right"))
+        return str(self._columns[column].categories[value - self._ends[column]])
+
+
+def _from_the_smallest(numbers: Sequence[list[float] | NDArray[Any]]) -> list[NDArray[np.float64]]:
+    """Return numbers as floats. Whole ones of 64 bits count from the smallest, so that large ones stay apart."""
+    kinds = {part.dtype for part in numbers if isinstance(part, np.ndarray)}
+    if len(kinds) == 1 and all(isinstance(part, np.ndarray) for part in numbers):
+        parts = [np.asarray(part) for part in numbers]
+        if kinds == {np.dtype(np.float64)}:
+            return parts
+        smallest = np.uint64(min(int(part.min()) for part in parts if len(part)) % 2**64)
+        # Modulo 2^64 a difference is right whatever the signs are.
+        return [(part.astype(np.uint64) - smallest).astype(np.float64) for part in parts]
+    listed = [part.tolist() if isinstance(part, np.ndarray) else part for part in numbers]
+    every = [number for part in listed for number in part]
+    exact = all(isinstance(number, int) and -(2**63) <= number < 2**64 for number in every)
+    low = min(every, default=0) if exact else 0
+    return [np.array([number - low for number in part], dtype=np.float64) for part in listed]
 
 
 def _number(value: Any, column: Values) -> float:

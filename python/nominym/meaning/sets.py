@@ -190,7 +190,7 @@ def _items(value: Any, column: str | None) -> list[str]:
         raise DataError(
             f"{value!r} of type {type(value).__name__} is no list of items",
             column=column,
-            remedy=Advice("for single values give what they mean, a Taxonomy or {}", meant=Code("nym.Equality()")),
+            remedy=Advice("for single values give what they mean, a Taxonomy or {}", equality=Code("nym.Equality()")),
         )
     items = list(value)
     wrong = next((item for item in items if is_missing(item) or not _is_single(item)), items)

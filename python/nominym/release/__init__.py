@@ -25,7 +25,8 @@ from nominym.release.manifest import (
     read_manifest,
     read_record,
 )
-from nominym.release.pipeline import MeaningFile, Publication, publish
+from nominym.release.meanings import MeaningFile
+from nominym.release.pipeline import Publication, publish
 from nominym.release.verifying import Verification, verify
 
 __all__ = [

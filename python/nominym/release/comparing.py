@@ -22,8 +22,8 @@ from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method
 from nominym.release import files, sizing
 from nominym.release.manifest import Manifest, OwnersRecord, digest_of, manifest_path, read_manifest, read_record
-from nominym.release.meanings import alike, check_same, find_meanings, noun_of, with_numbers
-from nominym.release.pipeline import ITEMS, PERSON, QUASI, missing_texts, read_meanings, read_sets
+from nominym.release.meanings import alike, check_same, find_meanings, noun_of, read_meanings, with_numbers
+from nominym.release.pipeline import ITEMS, PERSON, QUASI, missing_texts, read_sets
 from nominym.table import Column, Comparison, Table, code
 
 if TYPE_CHECKING:

@@ -1,18 +1,87 @@
-"""What the values of an original and its release mean, where nobody says: as the manifest has it, or as they look."""
+"""What values mean: as a file says, or, where nobody says it, as the manifest has it or as the values look."""
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nominym.error import ParameterError
-from nominym.meaning import Equality, Meaning, Order, Sets, Taxonomy
+from nominym.control import Progress
+from nominym.error import AbsentFileError, Advice, Code, FormatError, NominymError, ParameterError
+from nominym.files import SAVE_AS_UTF8, StrPath, as_path, at_line, read_text
+from nominym.meaning import Equality, Meaning, Order, Sets, Taxonomy, read_taxonomy
 from nominym.release.files import as_texts, is_text, whole
 from nominym.release.manifest import describe
+
+# ---- files
+
+
+@dataclass(frozen=True)
+class MeaningFile:
+    """A file that says what values mean: a taxonomy, or an order (``.order``), one value a line, lowest first."""
+
+    path: str
+    format: str | None = None
+    virtual_root: bool = False
+
+    def __fspath__(self) -> str:
+        """Return the path."""
+        return self.path
+
+    def read(self, progress: Progress = None) -> Meaning:
+        """Read the file."""
+        if as_path(self.path).suffix.lower() == ".order":
+            return Order(_ranked(self.path))
+        return read_taxonomy(self.path, self.format, virtual_root=self.virtual_root, progress=progress)
+
+
+def _ranked(path: str) -> list[str]:
+    """Read the values of an order."""
+    place: dict[str, int] = {}
+    for number, line in enumerate(read_text(path, remedy=SAVE_AS_UTF8).splitlines(), 1):
+        if line in place:
+            raise at_line(path, number, f"{line!r} is there already, in line {place[line]}", "list each value once")
+        if line.strip():
+            place[line] = number
+    if not place:
+        raise FormatError(f"{path} holds no value", remedy="list all values, one a line, lowest first")
+    return list(place)
+
+
+Meanings = Mapping[str, Meaning | StrPath]
+"""What the values of columns mean; a path is read as a ``MeaningFile``."""
+
+
+_WITHOUT_FILES = {"numbers": Code("nym.Order()"), "equality": Code("nym.Equality()")}
+
+
+def read_meanings(meanings: Meanings, progress: Progress = None) -> dict[str, Meaning]:
+    """Read the meanings that are in files, each file once."""
+    paths = dict.fromkeys(each for each in meanings.values() if isinstance(each, str | os.PathLike))
+    files_of = {each: each if isinstance(each, MeaningFile) else MeaningFile(os.fspath(each)) for each in paths}
+    read = {}
+    for each, file in files_of.items():
+        column = next(name for name, meaning in meanings.items() if meaning is each or meaning == each)
+        try:
+            read[each] = file.read(progress)
+        except FileNotFoundError as error:
+            raise AbsentFileError(
+                f"{error.filename}: {error.strerror}",
+                column=column,
+                remedy=Advice("give the path of a file that is there, or {} or {}", **_WITHOUT_FILES),
+            ) from None
+        except NominymError as error:
+            error.column = column if error.column is None else error.column
+            raise
+    return {name: read[each] if isinstance(each, str | os.PathLike) else each for name, each in meanings.items()}
+
+
+# ---- what nobody says
 
 
 def find_meanings(

@@ -22,11 +22,19 @@ import pyarrow.compute as pc
 from nominym import _core, groups, journal
 from nominym.atomic import Draft, check_new, same_file
 from nominym.control import Progress, check_progress, check_seed
-from nominym.error import MASKED, NO_VALUE, Advice, DataError, ParameterError, UnknownColumnError, warn
-from nominym.files import SAVE_AS_UTF8, StrPath, as_path, read_text
+from nominym.error import (
+    MASKED,
+    NO_VALUE,
+    Advice,
+    DataError,
+    ParameterError,
+    UnknownColumnError,
+    warn,
+)
+from nominym.files import StrPath, as_path, read_text
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
-from nominym.meaning import Equality, Meaning, Order, is_sequence, read_taxonomy
+from nominym.meaning import Equality, is_sequence
 from nominym.method import Method, Result
 from nominym.release import files, sizing
 from nominym.release.manifest import (
@@ -38,6 +46,7 @@ from nominym.release.manifest import (
     options_of,
     write_record,
 )
+from nominym.release.meanings import Meanings, read_meanings
 from nominym.swap import DataSwap, RankSwap
 from nominym.table import Table, code
 
@@ -76,43 +85,12 @@ class Publication:
         return {**self.__dict__, "paths": self.paths._replace(key=None)}
 
 
-@dataclass(frozen=True)
-class MeaningFile:
-    """A file that says what values mean: a taxonomy, or an order (``.order``), one value a line, lowest first."""
-
-    path: str
-    format: str | None = None
-    virtual_root: bool = False
-
-    def __fspath__(self) -> str:
-        """Return the path."""
-        return self.path
-
-    def read(self, progress: Progress = None) -> Meaning:
-        """Read the file."""
-        if as_path(self.path).suffix.lower() == ".order":
-            return Order([line for line in read_text(self.path, remedy=SAVE_AS_UTF8).splitlines() if line.strip()])
-        return read_taxonomy(self.path, self.format, virtual_root=self.virtual_root, progress=progress)
-
-
 def missing_texts(na: Any) -> tuple[str, ...]:
     """Return the texts that stand for a missing value; one alone may be given as it is."""
     found = tuple(na) if is_sequence(na) else (na,)
     if not all(isinstance(text, str) for text in found):
         raise ParameterError("give texts that stand for a missing value", parameter="na", value=na)
     return found
-
-
-Meanings = Mapping[str, Meaning | StrPath]
-"""What the values of columns mean; a path is read as a ``MeaningFile``."""
-
-
-def read_meanings(meanings: Meanings, progress: Progress = None) -> dict[str, Meaning]:
-    """Read the meanings that are in files, each file once."""
-    paths = dict.fromkeys(each for each in meanings.values() if isinstance(each, str | os.PathLike))
-    files_of = {each: each if isinstance(each, MeaningFile) else MeaningFile(os.fspath(each)) for each in paths}
-    read = {each: file.read(progress) for each, file in files_of.items()}
-    return {name: read[each] if isinstance(each, str | os.PathLike) else each for name, each in meanings.items()}
 
 
 def publish(

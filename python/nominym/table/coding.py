@@ -75,6 +75,17 @@ class Column:
         """Every distinct value once."""
         return self.listed.objects if isinstance(self.listed, Listed) else self.listed
 
+    @cached_property
+    def numbers(self) -> NDArray[Any] | None:
+        """The categories as float64, int64 or uint64, where they are plain numbers; no object is made of any."""
+        array = self.listed.array if isinstance(self.listed, Listed) else None
+        if isinstance(array, pa.FloatingPointArray):
+            return array.to_numpy().astype(np.float64)  # type: ignore[no-any-return]
+        if isinstance(array, pa.IntegerArray):
+            wide = np.uint64 if pa.types.is_uint64(array.type) else np.int64
+            return array.to_numpy().astype(wide)  # type: ignore[no-any-return]
+        return None
+
     @property
     def size(self) -> int:
         """Number of categories."""

@@ -72,7 +72,7 @@ class Table:
             self._coded[name] = self._code(name)
         return self._coded[name]
 
-    def arrange(self, name: Any, order: Sequence[int]) -> Column:
+    def arrange(self, name: Any, order: Sequence[int] | NDArray[np.int64]) -> Column:
         """Number the categories of a column anew, for as long as the table lives."""
         self._coded[name] = self.column(name).arranged(order)
         return self._coded[name]

@@ -75,6 +75,12 @@ impl Sets<'_> {
         }
     }
 
+    /// Bytes that a crowd of so many takes: who holds each item, in a list that has grown, and what pairs share.
+    pub fn crowd_needs(self, members: usize) -> usize {
+        let longest = self.sets.rows().map(<[u32]>::len).max().unwrap_or(0);
+        4 * members * members + 24 * members * longest
+    }
+
     /// Mean squared distance between two random records, given the category of each: over all pairs of categories where
     /// these are few, else over some hundred thousand pairs of records, always the same.
     pub fn spread(self, codes: &[u32], counted: &[(u32, u64)], control: &Control) -> Result<f64> {

@@ -1,7 +1,7 @@
 //! Concepts of a taxonomy in which none has two parents.
 //!
-//! There, every measure is a function of three numbers: one of each concept and one of the concept where they meet, depths or
-//! contents of information. Concepts are put into the order in which a walk down the tree comes to them; then two of them
+//! There, every measure is a function of two numbers: a sum of one of each concept, and one of the concept where they meet;
+//! these are depths or contents of information. Concepts are put into the order in which a walk down the tree comes to them; then two of them
 //! meet at the highest of the places where neighbours between them meet, the one that the walk came to first. A table of
 //! such minima over 1, 2, 4, … neighbours gives it in two look-ups.
 
@@ -34,7 +34,7 @@ pub struct Tree {
     gap: f64,
 }
 
-/// How three numbers make a distance. It grows with those of the concepts and falls with that of the subsumer.
+/// How two numbers make a distance. It grows with the sum of those of the concepts and falls with that of the subsumer.
 #[derive(Debug, Clone, Copy)]
 enum Formula {
     Edges(Edges),
@@ -44,11 +44,11 @@ enum Formula {
 
 impl Formula {
     #[inline]
-    fn distance(self, a: f64, b: f64, subsumer: f64) -> f64 {
+    fn distance(self, sum: f64, subsumer: f64) -> f64 {
         match self {
-            Self::Edges(edges) => edges.distance(subsumer as i64, (a + b - 2.0 * subsumer) as i64),
-            Self::Feature => feature((a + b - subsumer) as u32, subsumer as u32),
-            Self::Content(content) => content.distance(a, b, subsumer),
+            Self::Edges(edges) => edges.distance(subsumer as i64, (sum - 2.0 * subsumer) as i64),
+            Self::Feature => feature((sum - subsumer) as u32, subsumer as u32),
+            Self::Content(content) => content.distance(sum, subsumer),
         }
     }
 }
@@ -138,10 +138,63 @@ impl Tree {
         if first == last {
             return 0.0;
         }
+        let subsumer = self.subsumer[self.meet(first, last) as usize];
+        self.formula.distance(self.own[first as usize] + self.own[last as usize], subsumer)
+    }
+
+    /// The node where the concepts at two places meet, the first being before the last.
+    #[inline]
+    fn meet(&self, first: u32, last: u32) -> u32 {
         let level = (u32::BITS - 1 - (last - first).leading_zeros()) as usize;
         let meets = &self.meets[level];
-        let meet = meets[first as usize].min(meets[last as usize - (1 << level)]);
-        self.formula.distance(self.own[first as usize], self.own[last as usize], self.subsumer[meet as usize])
+        meets[first as usize].min(meets[last as usize - (1 << level)])
+    }
+
+    /// Calls `visit` for all pairs of different concepts of a crowd, given the category of each member: with the numbers of
+    /// both members, and what `prepared` makes of the numbers of each and of their subsumer. What is missing is left out.
+    ///
+    /// In the order of the walk the subsumer of a member and those before it only gets higher, so no pair needs a look-up.
+    #[inline]
+    pub(crate) fn crowd<T: Copy>(
+        &self,
+        crowd: &[u32],
+        own: impl Fn(f64) -> T,
+        subsumer: impl Fn(f64) -> T,
+        mut visit: impl FnMut(usize, usize, T, T, T),
+    ) {
+        let placed = crowd.iter().enumerate().filter_map(|(member, &category)| Some((self.place(category)?, member)));
+        let mut walk: Vec<(u32, usize)> = placed.collect();
+        walk.sort_unstable();
+        let numbers: Vec<T> = walk.iter().map(|&(place, _)| own(self.own[place as usize])).collect();
+        // Equal concepts meet nowhere but where they are.
+        let meet =
+            |pair: &[(u32, usize)]| if pair[0].0 < pair[1].0 { self.meet(pair[0].0, pair[1].0) } else { u32::MAX };
+        let meets: Vec<u32> = walk.windows(2).map(meet).collect();
+        for (i, &(_, member)) in walk.iter().enumerate() {
+            let mut highest = u32::MAX;
+            let mut at = None;
+            for j in (0..i).rev() {
+                if meets[j] < highest {
+                    highest = meets[j];
+                    at = Some(subsumer(self.subsumer[highest as usize]));
+                }
+                if let Some(at) = at {
+                    visit(member, walk[j].1, numbers[i], numbers[j], at);
+                }
+            }
+        }
+    }
+
+    /// The distance for a sum of numbers of concepts and the number of their subsumer.
+    #[inline]
+    pub(crate) fn of_numbers(&self, sum: f64, subsumer: f64) -> f64 {
+        self.formula.distance(sum, subsumer)
+    }
+
+    /// The greatest depth, where the numbers are depths.
+    pub(crate) fn depths(&self) -> Option<usize> {
+        let deepest = self.own.iter().copied().fold(1.0, f64::max) as usize;
+        (!matches!(self.formula, Formula::Content(_))).then_some(deepest)
     }
 
     /// Pairs that are as much work as to go through all of the tree.
@@ -161,7 +214,7 @@ impl Tree {
         for node in (1..nodes).rev() {
             let Some(own) = most[node] else { continue };
             let parent = self.parent[node] as usize;
-            let across = most[parent].map_or(0.0, |other| self.formula.distance(own, other, self.subsumer[parent]));
+            let across = most[parent].map_or(0.0, |other| self.formula.distance(own + other, self.subsumer[parent]));
             widths[parent] = f64::max(across, f64::max(widths[parent], widths[node]));
             most[parent] = Some(most[parent].map_or(own, |other| other.max(own)));
         }
@@ -196,7 +249,7 @@ impl Tree {
             let others = &below[parent];
             for &(a, m) in &branch {
                 let to_others =
-                    others.iter().map(|&(b, n)| n * self.formula.distance(a, b, self.subsumer[parent]).powi(2));
+                    others.iter().map(|&(b, n)| n * self.formula.distance(a + b, self.subsumer[parent]).powi(2));
                 sum += m * to_others.sum::<f64>();
             }
             below[parent] = merged(others, &branch);
@@ -215,7 +268,8 @@ fn merged(a: &[(f64, f64)], b: &[(f64, f64)]) -> Vec<(f64, f64)> {
             std::cmp::Ordering::Greater => all.extend(b.next()),
             std::cmp::Ordering::Equal => {
                 all.push((x.0, x.1 + y.1));
-                (a.next(), b.next());
+                a.next();
+                b.next();
             }
         }
     }

@@ -86,15 +86,15 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// The distance of two different concepts with content `a` and `b` under a subsumer with content `l`.
+    /// The distance of two different concepts with content `sum` together, under a subsumer with content `l`.
     ///
     /// Where there is no information at all (0/0), concepts cannot be told apart: the distance is 0.
     #[inline]
-    pub(crate) fn distance(self, a: f64, b: f64, l: f64) -> f64 {
+    pub(crate) fn distance(self, sum: f64, l: f64) -> f64 {
         match self {
             Self::Resnik { max } if max > 0.0 => 1.0 - l / max,
-            Self::Lin if a + b > 0.0 => (1.0 - 2.0 * l / (a + b)).max(0.0),
-            Self::JiangConrath => (a + b - 2.0 * l).max(0.0),
+            Self::Lin if sum > 0.0 => (1.0 - 2.0 * l / sum).max(0.0),
+            Self::JiangConrath => (sum - 2.0 * l).max(0.0),
             _ => 0.0,
         }
     }

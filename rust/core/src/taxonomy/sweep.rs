@@ -345,7 +345,7 @@ impl<K: Key, F: Cell> Emit<K, F> for ByContent {
         let own = self.of_node[source as usize];
         for (cell, &target) in out.iter_mut().zip(targets) {
             let subsumer = self.of_tie[state[target as usize][lane].get() as usize & mask];
-            let distance = self.content.distance(own, self.of_node[target as usize], subsumer);
+            let distance = self.content.distance(own + self.of_node[target as usize], subsumer);
             *cell = F::from_f64(if source == target { 0.0 } else { distance });
         }
     }

@@ -6,9 +6,10 @@ use nominym_core::groups::attributes::{Constraint, expected_cost, partition};
 use nominym_core::groups::{Effort, itemsets as sets_in_groups};
 use nominym_core::itemsets::Itemsets;
 use nominym_core::lists::Lists;
-use nominym_core::meaning::Meaning;
+use nominym_core::meaning::{Meaning, Sets, Tree};
 use nominym_core::rng::{Stream, Streams};
 use nominym_core::swap::{dynamic, pairs, permute, ranked, records};
+use nominym_core::taxonomy::{Measure, Taxonomy};
 use nominym_core::tuples::{Attribute, Tuples};
 use rand_chacha::ChaCha20Rng;
 
@@ -150,6 +151,40 @@ fn records_are_grouped() {
                     let shape = format!("{n} × {m}, {d} values, k = {k}, {} constraints", constraints.len());
                     check(&shape, || partition(&attributes, constraints, k, effort, &streams(), &Control::new()));
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn mixed_records_are_grouped() {
+    let _alone = alone();
+    for (n, d) in [(60_000, 50_000), (100_000, 100), (2_000, 100_000), (40, 30)] {
+        let columns = columns(n, 4, d, false);
+        let positions: Vec<f64> = (0..d).map(|i| some(i, 1 << 20, false).into()).collect();
+        let numbers: Vec<u32> = (0..d as u32).collect();
+        let child: Vec<u32> = (1..d as u32).collect();
+        let parent: Vec<u32> = child.iter().map(|&c| some(c as usize, c as usize, false)).collect();
+        let taxonomy = Taxonomy::new(d, &child, &parent).unwrap();
+        check(&format!("a tree of {d}"), || Tree::new(&taxonomy, &numbers, &Measure::WuPalmer).unwrap());
+        let tree = Tree::new(&taxonomy, &numbers, &Measure::WuPalmer).unwrap();
+        let rows = (0..5 * d).map(|i| (i % 5 * 1000) as u32 + some(i, 1000, false)).collect();
+        let sets = Itemsets::new(5_000, (0..=d).map(|i| 5 * i).collect(), rows).unwrap();
+        let meanings = [
+            Meaning::line(&positions).unwrap(),
+            Meaning::Equality(&numbers),
+            Meaning::Tree(&tree),
+            Meaning::Sets(Sets { sets: &sets, missing: false }),
+        ];
+        let attribute = |(codes, meaning)| Attribute { codes, meaning, missing: None };
+        let attributes: Vec<_> = columns.iter().map(|c| &c[..]).zip(meanings).map(attribute).collect();
+        for some in [&attributes[..1], &attributes[1..2], &attributes[2..3], &attributes[3..], &attributes] {
+            for k in [2, 25].into_iter().filter(|&k| k <= n) {
+                let shape = format!("{n} × {}, {d} values, k = {k}", some.len());
+                check(&shape, || partition(some, &[], k, Effort::new(1, 1), &streams(), &Control::new()));
+                let group_of: Vec<u32> = (0..n).map(|i| (i / k) as u32).collect();
+                let groups = Lists::by_group(&group_of, None).unwrap();
+                check(&format!("cost, {shape}"), || expected_cost(&groups, some, &Control::new()).unwrap());
             }
         }
     }

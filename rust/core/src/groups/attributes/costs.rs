@@ -32,8 +32,49 @@ pub(super) enum Cells<'a> {
     Line(Line),
     /// Of values that differ, by the number of each category.
     Equality(&'a [u32], f32),
-    Tree(&'a Tree),
+    Tree(Branches<'a>),
     Sets(Sets<'a>),
+}
+
+/// A tree, and where distances depend on depths alone, the cost for each depth of a subsumer and sum of two depths.
+pub(super) struct Branches<'a> {
+    pub(super) tree: &'a Tree,
+    by_depth: Vec<f32>,
+    /// Sums that are told apart.
+    sums: usize,
+}
+
+/// Cells up to which costs by depth are tabled.
+const DEPTHS: usize = 1 << 16;
+
+impl<'a> Branches<'a> {
+    fn new(tree: &'a Tree, weight: f64) -> Self {
+        let depths = tree.depths().filter(|deepest| 2 * (deepest + 1).pow(2) <= DEPTHS);
+        let sums = depths.map_or(0, |deepest| 2 * deepest + 1);
+        let of = |(depth, sum): (usize, usize)| {
+            if sum < 2 * depth { 0.0 } else { (weight * tree.of_numbers(sum as f64, depth as f64).powi(2)) as f32 }
+        };
+        let all = (0..depths.map_or(0, |deepest| deepest + 1)).flat_map(|depth| (0..sums).map(move |sum| (depth, sum)));
+        Self { tree, by_depth: all.map(of).collect(), sums }
+    }
+
+    /// Calls `add` for all pairs of a crowd with the cost between them.
+    #[inline]
+    fn crowd(&self, crowd: &[u32], weighted: &Weighted<'_>, mut add: impl FnMut(usize, usize, f32)) {
+        let Self { tree, by_depth, sums } = self;
+        if by_depth.is_empty() {
+            let distance = |a: f64, b: f64, subsumer: f64| tree.of_numbers(a + b, subsumer);
+            tree.crowd(crowd, |x| x, |x| x, |i, j, a, b, at| add(i, j, weighted.cost(distance(a, b, at))));
+        } else {
+            let visit = |i, j, a: usize, b: usize, at: usize| add(i, j, by_depth[at + a + b]);
+            tree.crowd(crowd, |depth| depth as usize, |depth| depth as usize * sums, visit);
+        }
+        let missing = |&&member: &&usize| tree.place(crowd[member]).is_none();
+        let (members, gap): (Vec<usize>, _) = ((0..crowd.len()).collect(), weighted.cost(tree.gap()));
+        for &member in members.iter().filter(missing) {
+            members.iter().filter(|other| !missing(other)).for_each(|&other| add(member, other, gap));
+        }
+    }
 }
 
 /// A line, stretched so that costs are squared differences.
@@ -91,7 +132,7 @@ impl Weighted<'_> {
                     *cost
                 }
             }
-            Cells::Tree(tree) => self.cost(tree.distance(a, b)),
+            Cells::Tree(branches) => self.cost(branches.tree.distance(a, b)),
             Cells::Sets(sets) => self.cost(sets.distance(a, b)),
         }
     }
@@ -106,6 +147,14 @@ impl Weighted<'_> {
     /// category of each member.
     fn add_crowd(&self, crowd: &[u32], weight: f32, table: &mut [f32]) {
         let n = crowd.len();
+        if let Cells::Tree(branches) = &self.cells {
+            branches.crowd(crowd, self, |i, j, cost| table[i.max(j) * n + i.min(j)] += weight * cost);
+            return;
+        }
+        if let Cells::Sets(sets) = &self.cells {
+            sets.crowd(crowd, |i, j, distance| table[i * n + j] += weight * self.cost(distance));
+            return;
+        }
         let mut rows = |add: &mut dyn FnMut(usize, &mut [f32])| {
             table.chunks_exact_mut(n).enumerate().skip(1).for_each(|(i, row)| add(i, &mut row[..i]));
         };
@@ -127,13 +176,7 @@ impl Weighted<'_> {
                     row.iter_mut().zip(&own).for_each(|(sum, &other)| *sum += if other == own[i] { 0.0 } else { cost });
                 });
             }
-            Cells::Tree(tree) => rows(&mut |i, row| {
-                let each = row.iter_mut().zip(crowd);
-                each.for_each(|(sum, &other)| *sum += weight * self.cost(tree.distance(crowd[i], other)));
-            }),
-            Cells::Sets(sets) => {
-                sets.crowd(crowd, |i, j, distance| table[i * n + j] += weight * self.cost(distance));
-            }
+            Cells::Tree(_) | Cells::Sets(_) => {}
         }
     }
 }
@@ -157,7 +200,7 @@ impl<'a> Costs<'a> {
                 }
                 Meaning::Line { positions, gap } => Cells::Line(Line::new(positions, gap, weight)),
                 Meaning::Equality(numbers) => Cells::Equality(numbers, weight as f32),
-                Meaning::Tree(tree) => Cells::Tree(tree),
+                Meaning::Tree(tree) => Cells::Tree(Branches::new(tree, weight)),
                 Meaning::Sets(sets) => Cells::Sets(sets),
             };
             Ok(Weighted { meaning, weight, cells })
@@ -186,6 +229,15 @@ impl<'a> Costs<'a> {
     /// categories. Only the cells below the diagonal are filled.
     pub(super) fn add_crowd(&self, attribute: usize, weight: f32, crowd: &[u32], table: &mut [f32]) {
         self.attributes[attribute].add_crowd(crowd, weight, table);
+    }
+
+    /// Bytes that the costs of a crowd take beside their table.
+    pub(super) fn crowd_needs(&self, members: usize) -> usize {
+        let of_attribute = |attribute: &Weighted<'_>| match attribute.cells {
+            Cells::Sets(sets) => sets.crowd_needs(members),
+            _ => 0,
+        };
+        self.attributes.iter().map(of_attribute).max().unwrap_or(0)
     }
 
     /// Sum of the costs between a category and others, each counted.
@@ -253,4 +305,56 @@ pub fn expected_cost(groups: &Lists, attributes: &[Attribute<'_>], control: &Con
         Ok(sum / groups.total() as f64)
     };
     attributes.iter().map(of_attribute).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+
+    use super::*;
+    use crate::itemsets::Itemsets;
+    use crate::rng::{Stream, Streams};
+    use crate::taxonomy::information::Information;
+    use crate::taxonomy::{Measure, Taxonomy};
+
+    #[test]
+    fn costs_of_a_crowd_are_those_of_its_pairs() {
+        let mut rng = Streams::new(Some(1)).unwrap().generator(Stream::Synthetic(0), 0);
+        let control = Control::new();
+        let n = 200;
+        let child: Vec<u32> = (1..n).collect();
+        let parent: Vec<u32> = (1..n).map(|i| rng.random_range(i / 3..i)).collect();
+        let taxonomy = Taxonomy::new(n as usize, &child, &parent).unwrap();
+        let concepts: Vec<u32> = (0..60).map(|_| rng.random_range(0..n)).chain([crate::MISSING]).collect();
+        let d = concepts.len();
+        let information = Information::seco(&taxonomy, &control).unwrap();
+        let measures = [Measure::WuPalmer, Measure::Path, Measure::TaxonomicFeature, Measure::Resnik(information)];
+        let trees = measures.map(|measure| Tree::new(&taxonomy, &concepts, &measure).unwrap());
+        let positions: Vec<f64> = (0..d).map(|i| if i == 7 { f64::NAN } else { (i * 37 % d) as f64 }).collect();
+        let numbers: Vec<u32> = (0..d as u32).map(|i| i / 2).collect();
+        let matrix: Vec<f64> = (0..d * d).map(|cell| trees[0].distance((cell / d) as u32, (cell % d) as u32)).collect();
+        // What is missing is one more.
+        let rows = (0..d as u32 - 1).flat_map(|i| [i % 7, 7 + i % 11, 18 + i]).collect();
+        let sets = Itemsets::new(100, (0..d).map(|i| 3 * i).collect(), rows).unwrap();
+        let others = [
+            Meaning::line(&positions).unwrap(),
+            Meaning::Equality(&numbers),
+            Meaning::matrix(&matrix, d).unwrap(),
+            Meaning::Sets(Sets { sets: &sets, missing: true }),
+        ];
+        let codes: Vec<u32> = (0..500).map(|_| rng.random_range(0..d as u32)).collect();
+        for meaning in trees.iter().map(Meaning::Tree).chain(others) {
+            let costs = Costs::new(&[Attribute { codes: &codes, meaning, missing: None }], &control).unwrap();
+            let spread = meaning.spread(&codes, &control).unwrap();
+            let crowd: Vec<u32> = codes.iter().copied().take(90).collect();
+            let mut table = vec![0.0; 90 * 90];
+            costs.add_crowd(0, 2.0, &crowd, &mut table);
+            for (i, j) in (0..90).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                let expected = meaning.distance(crowd[i], crowd[j]).powi(2) / spread;
+                let single = costs.between(&crowd[i..=i], &crowd[j..=j]);
+                assert!((f64::from(single) - expected).abs() < 1e-4, "{meaning:?}: {i} {j} {single} {expected}");
+                assert!((table[i * 90 + j] - 2.0 * single).abs() < 1e-5, "{meaning:?}: {i} {j}");
+            }
+        }
+    }
 }

@@ -12,7 +12,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-use super::costs::{Cells, Costs, Line, Weighted};
+use super::costs::{Branches, Cells, Costs, Line, Weighted};
 use crate::meaning::Tree;
 
 /// Splits told by a key.
@@ -155,8 +155,8 @@ impl<'a> Order<'a> {
             match &weighted.cells {
                 Cells::Line(_) => 0,
                 Cells::Equality(..) => 2 * size_of::<u32>() * d,
-                Cells::Matrix(_) | Cells::Sets(_) => d * (2 * size_of::<Split>() + 8 * size_of::<u32>()),
-                Cells::Tree(tree) => d * 3 * size_of::<Split>() + tree.nodes().1.len() * 80,
+                Cells::Matrix(_) | Cells::Sets(_) => d * (2 * size_of::<Split>() + 32),
+                Cells::Tree(Branches { tree, .. }) => d * 3 * size_of::<Split>() + tree.nodes().1.len() * 80,
             }
         };
         (0..costs.attributes()).map(of_attribute).sum()
@@ -182,7 +182,7 @@ fn hierarchy<'a>(weighted: &'a Weighted<'_>, rng: &mut ChaCha20Rng) -> Hierarchy
             let place = numbers.iter().map(|&number| shuffled[number as usize]).collect();
             Hierarchy { place, splits: Splits::Halves { widths: Widths::Even(*cost), salt: rng.random() } }
         }
-        Cells::Tree(tree) => by_branch(tree, weighted, rng),
+        Cells::Tree(Branches { tree, .. }) => by_branch(tree, weighted, rng),
     }
 }
 
@@ -259,7 +259,9 @@ fn by_branch(tree: &Tree, weighted: &Weighted<'_>, rng: &mut ChaCha20Rng) -> Hie
     let widths = tree.widths();
     // Places that each node has room for; its own concept, if it is used, comes before its branches.
     let mut used = vec![false; parent.len()];
-    node_of.iter().for_each(|&node| used[node as usize] = true);
+    for &node in node_of {
+        used[node as usize] = true;
+    }
     let mut size: Vec<u32> = used.iter().map(|&used| u32::from(used)).collect();
     let mut branches: Vec<Vec<u32>> = vec![Vec::new(); parent.len()];
     for node in (1..parent.len()).rev() {
@@ -331,7 +333,8 @@ enum Branch {
 mod tests {
     use super::*;
     use crate::control::Control;
-    use crate::meaning::Meaning;
+    use crate::itemsets::Itemsets;
+    use crate::meaning::{Meaning, Sets};
     use crate::rng::{Stream, Streams};
     use crate::taxonomy::{Measure, Taxonomy};
     use crate::tuples::Attribute;
@@ -350,7 +353,10 @@ mod tests {
         let positions: Vec<f64> = (0..d).map(|i| if i == 7 { f64::NAN } else { (i * 37 % d) as f64 }).collect();
         let numbers: Vec<u32> = (0..d as u32).collect();
         let matrix: Vec<f64> = (0..d * d).map(|cell| tree.distance((cell / d) as u32, (cell % d) as u32)).collect();
+        let rows = (0..d as u32 - 1).flat_map(|i| [i % 7, 7 + i % 11, 18 + i]).collect();
+        let sets = Itemsets::new(300, (0..d).map(|i| 3 * i).collect(), rows).unwrap();
         let meanings = [
+            Meaning::Sets(Sets { sets: &sets, missing: true }),
             Meaning::Tree(&tree),
             Meaning::line(&positions).unwrap(),
             Meaning::Equality(&numbers),

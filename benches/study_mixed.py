@@ -1,0 +1,299 @@
+"""Mixed tables on real data, beside bounds and microaggregation: ``study_mixed.py folder`` writes the page.
+
+Adult with its hierarchies, the diabetes encounters and the ICD-9-CM table are read from the folder that NOMINYM_DATA
+names.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from ortools.graph.python import min_cost_flow
+
+import nominym as nym
+from nominym.meaning import Meaning
+from nominym.table import Table, attributes
+from tables import markdown
+
+DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
+KS = (3, 5, 10)
+SAMPLES = (1_000, 2_000)
+PERCENT = (1.0, 5.0, 15.0)
+ATTACKED = 5_000
+
+Meanings = Mapping[str, Meaning]
+
+
+def adult() -> tuple[pd.DataFrame, Meanings]:
+    """Return the complete records of Adult's training file, and what seven of their columns mean."""
+    frame = nym.datasets.load_adult(DATA / "adult").head(32_561).dropna().reset_index(drop=True)
+    ranked = frame.groupby("education")["education-num"].first().sort_values().index.tolist()
+    hierarchies = {
+        name: nym.read_taxonomy(DATA / "adult" / "hierarchies" / f"adult_hierarchy_{name}.csv")
+        for name in ("occupation", "native-country")
+    }
+    meanings = {"age": nym.Order(), "hours-per-week": nym.Order(), "education": nym.Order(ranked)}
+    return frame, {**meanings, "sex": nym.Equality(), "race": nym.Equality(), **hierarchies}
+
+
+def diabetes() -> tuple[pd.DataFrame, Meanings]:
+    """Return the complete diabetes encounters, and what eight of their columns mean."""
+    frame = nym.datasets.load_diabetes(DATA / "diabetes" / "diabetic_data.csv.gz")
+    icd = nym.datasets.load_icd9(DATA / "icd" / "icd9cm_hierarchy.csv")
+    bands = sorted(frame["age"].unique(), key=lambda band: int(band[1:].partition("-")[0]))
+    meanings = {"age": nym.Order(bands), "time_in_hospital": nym.Order(), "num_medications": nym.Order()}
+    meanings |= {"gender": nym.Equality(), "race": nym.Equality()} | dict.fromkeys(("diag_1", "diag_2", "diag_3"), icd)
+    return frame.dropna(subset=list(meanings)).reset_index(drop=True), meanings
+
+
+SOURCES: dict[str, Callable[[], tuple[pd.DataFrame, Meanings]]] = {"Adult": adult, "diabetes": diabetes}
+
+
+# ---- losses, and what they cannot be below
+
+
+def relative(frame: pd.DataFrame, meanings: Meanings) -> np.ndarray:
+    """Measure squared distances of all pairs, in each column relative to their mean: columns × records × records."""
+    parts = []
+    for each in attributes(Table(frame[list(meanings)]), meanings).values():
+        squares = each.distances[np.ix_(each.column.codes, each.column.codes)] ** 2
+        parts.append(squares / squares.mean())
+    return np.stack(parts)
+
+
+def flow(costs: np.ndarray, k: int) -> np.ndarray:
+    """Choose for each record k possible origins, each record being one k times, at the least cost; True where chosen.
+
+    Groups of k or more records are a mixture of such choices, so no grouping costs less.
+    """
+    n = len(costs)
+    source, target = np.divmod(np.arange(n * n), n)
+    solver = min_cost_flow.SimpleMinCostFlow()
+    whole = np.rint(costs.ravel() * 1e6).astype(np.int64)
+    arcs = solver.add_arcs_with_capacity_and_unit_cost(source, target + n, np.ones(n * n, dtype=np.int64), whole)
+    solver.set_nodes_supplies(np.arange(2 * n), np.repeat([k, -k], n))
+    assert solver.solve() == solver.OPTIMAL
+    return np.asarray(solver.flows(arcs), dtype=bool).reshape(n, n)
+
+
+def of_groups(parts: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Work out the loss of each column that groups give on average over their permutations."""
+    total = np.zeros(len(parts))
+    order = np.argsort(groups, kind="stable")
+    for members in np.split(order, np.cumsum(np.bincount(groups))[:-1]):
+        total += parts[:, members][:, :, members].sum(axis=(1, 2)) / len(members)
+    return np.sqrt(total / len(groups))
+
+
+def pooled(losses: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(losses**2)))
+
+
+def uneven(losses: np.ndarray) -> float:
+    return float(losses.max() / losses.min())
+
+
+def microaggregated(n: int, k: int, middle: Callable[..., int], near: Callable[..., np.ndarray]) -> np.ndarray:
+    """Form groups by MDAV (Domingo-Ferrer and Mateo-Sanz 2002), naively.
+
+    :param middle: of the records that are left, returns the one farthest from their middle.
+    :param near: of a record and others, returns how far these are from it.
+    """
+    groups, left, made = np.full(n, -1), np.arange(n), 0
+
+    def cut(record: int) -> None:
+        nonlocal left, made
+        order = np.argpartition(near(record, left), k - 1)
+        groups[left[order[:k]]] = made
+        left, made = np.delete(left, order[:k]), made + 1
+
+    while len(left) >= 3 * k:
+        first = middle(left)
+        second = int(left[near(first, left).argmax()])
+        cut(first)
+        # Among those that are left the farthest from the first is still there: it was not one of the k nearest.
+        cut(second)
+    if len(left) >= 2 * k:
+        cut(middle(left))
+    groups[left] = made
+    return groups
+
+
+def by_costs(costs: np.ndarray, k: int) -> np.ndarray:
+    """Form groups by MDAV where there are distances only: the farthest record is that of the largest sum of costs."""
+    return microaggregated(
+        len(costs), k, lambda left: int(left[costs[np.ix_(left, left)].sum(axis=1).argmax()]),
+        lambda record, left: costs[record, left],
+    )  # fmt: skip
+
+
+def against_bounds(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[list[list[str]], list[list[str]]]:
+    """Compare the strict mode with the flow bound on samples: together, and column by column for the first sample."""
+    rows, each = [], []
+    for n in SAMPLES:
+        sample = frame.sample(n, random_state=0).reset_index(drop=True)[list(meanings)]
+        parts = relative(sample, meanings)
+        costs = parts.mean(axis=0)
+        for k in KS:
+            chosen = flow(costs, k)
+            bound = np.sqrt(parts[:, chosen].mean(axis=1))
+            strict, annealed = (
+                of_groups(parts, nym.rank_swap(sample, meanings, k, anneal=longer, seed=0).secret.groups)
+                for longer in (False, True)
+            )
+            mdav = of_groups(parts, by_costs(costs, k))
+            found = (bound, strict, annealed, mdav)
+            ratios = [pooled(losses) / pooled(bound) for losses in found[1:]]
+            rows.append([name, f"{n:,}", str(k), *(f"{pooled(losses):.3f}" for losses in found),
+                         *(f"{ratio:.3f}" for ratio in ratios), f"{uneven(bound):.1f}",
+                         f"{uneven(strict):.1f}"])  # fmt: skip
+            if n == SAMPLES[-1]:
+                each += [
+                    [name, str(k), column, f"{b:.3f}", f"{s:.3f}", f"{s / b:.2f}"]
+                    for column, b, s in zip(meanings, bound, strict, strict=True)
+                ]
+    return rows, each
+
+
+# ---- all records
+
+
+def on_all_records(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[list[list[str]], pd.DataFrame]:
+    """Mask all records, and tell loss and change of correlations."""
+    rows, losses = [], []
+    spread = nym.rank_swap(frame[list(meanings)], meanings, method="random", seed=1).secret.summary["attributes"]
+    for k in KS:
+        begun = time.perf_counter()
+        res = nym.rank_swap(frame[list(meanings)], meanings, k, seed=1, correlations=True)
+        took = time.perf_counter() - begun
+        told = res.summary["attributes"]
+        lost = {column: told[column]["expected_rmse"] / spread[column]["rmse"] for column in meanings}
+        losses += [{"data": name, "k": k, "column": column, "loss": loss} for column, loss in lost.items()]
+        every = np.array(list(lost.values()))
+        stay = np.mean([told[column]["expected_unchanged"] for column in meanings])
+        change = res.secret.summary["correlations"]["difference"].abs()
+        rows.append([name, f"{len(frame):,}", str(k), f"{pooled(every):.3f}", f"{every.min():.3f}–{every.max():.3f}",
+                     f"{stay:.0%}", f"{change.mean():.4f}", f"{change.max():.4f}", f"{took:.1f} s"])  # fmt: skip
+    return rows, pd.DataFrame(losses)
+
+
+# ---- numbers alone, beside microaggregation and rank swapping
+
+NUMBERS = {
+    "Adult": ["age", "education-num", "hours-per-week"],
+    "diabetes": ["time_in_hospital", "num_medications", "num_lab_procedures"],
+}
+
+
+def beside_microaggregation(frame: pd.DataFrame, name: str) -> list[list[str]]:
+    """Compare groups of numbers by the variance inside them, relative to that of all (the SSE/SST of the field)."""
+    columns = NUMBERS[name]
+    frame = frame[columns].sample(min(len(frame), 30_162), random_state=0).reset_index(drop=True)
+    points = frame.to_numpy(dtype=np.float64)
+    points = (points - points.mean(axis=0)) / points.std(axis=0)
+
+    def near(record: int, left: np.ndarray) -> np.ndarray:
+        return ((points[left] - points[record]) ** 2).sum(axis=1)
+
+    def middle(left: np.ndarray) -> int:
+        return int(left[((points[left] - points[left].mean(axis=0)) ** 2).sum(axis=1).argmax()])
+
+    def inside(groups: np.ndarray) -> float:
+        table = pd.DataFrame(points)
+        return float(((table - table.groupby(groups).transform("mean")) ** 2).to_numpy().sum() / points.size)
+
+    rows = []
+    for k in KS:
+        begun = time.process_time()
+        ours = inside(nym.rank_swap(frame, dict.fromkeys(columns, nym.Order()), k, seed=0).secret.groups)
+        between = time.process_time()
+        theirs = inside(microaggregated(len(points), k, middle, near))
+        took = (between - begun, time.process_time() - between)
+        rows.append([name, f"{len(frame):,}", str(k), f"{theirs:.2%}", f"{ours:.2%}", f"{ours / theirs:.2f}",
+                     *(f"{seconds:.1f} s" for seconds in reversed(took))])  # fmt: skip
+    return rows
+
+
+def beside_rank_swapping(frame: pd.DataFrame, name: str) -> list[list[str]]:
+    """Compare strict groups with rank swapping of numbers: what is lost, and what attacks find."""
+    columns = NUMBERS[name]
+    frame = frame[columns].sample(ATTACKED, random_state=0).reset_index(drop=True)
+    meanings = dict.fromkeys(columns, nym.Order())
+    spread = nym.rank_swap(frame, meanings, method="random", seed=1).secret.summary["attributes"]
+    made = {f"strict, k = {k}": nym.rank_swap(frame, meanings, k, seed=1, correlations=True) for k in KS}
+    made |= {
+        f"rank swapping, p = {p:g} %": nym.rank_swap(frame, meanings, p=p, method="numerical", seed=1,
+                                                     correlations=True)
+        for p in PERCENT
+    }  # fmt: skip
+    rows = []
+    for how, res in made.items():
+        summary = res.secret.summary
+        lost = np.array([summary["attributes"][column]["rmse"] / spread[column]["rmse"] for column in columns])
+        change = summary["correlations"]["difference"].abs()
+        found = res.linkage().attacks
+        bound = "nothing" if res.params["guarantee"] == "published" else f"{1 / res.params['k']:.1%}"
+        rows.append([name, how, f"{pooled(lost):.3f}", f"{change.mean():.4f}", f"{found['share'].max():.1%}", bound])
+    return rows
+
+
+def picture(losses: pd.DataFrame, file: Path) -> None:
+    """Draw the loss of each column by k."""
+    fig, axes = plt.subplots(1, 2, figsize=(13, 4), layout="constrained", sharey=True)
+    for axis, (name, part) in zip(axes, losses.groupby("data", sort=False), strict=True):
+        for column, points in part.groupby("column", sort=False):
+            axis.plot(points["k"], points["loss"], "o-", label=column)
+        axis.set_xscale("log")
+        axis.set_xticks(KS, [str(k) for k in KS])
+        axis.minorticks_off()
+        axis.set_xlabel("k")
+        axis.set_title(f"{name}, all records")
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
+    axes[0].set_ylabel("loss, relative to a random permutation")
+    fig.savefig(file, dpi=110)
+
+
+def main(folder: str) -> None:
+    """Write ``mixed-study.md`` and its picture."""
+    warnings.simplefilter("ignore", nym.PrivacyWarning)
+    bounds, each, whole, numbers, ranks, losses = [], [], [], [], [], []
+    for name, load in SOURCES.items():
+        frame, meanings = load()
+        together, apart = against_bounds(frame, meanings, name)
+        bounds += together
+        each += apart
+        rows, lost = on_all_records(frame, meanings, name)
+        whole += rows
+        losses.append(lost)
+        numbers += beside_microaggregation(frame, name)
+        ranks += beside_rank_swapping(frame, name)
+    picture(pd.concat(losses), Path(folder, "mixed-study.png"))
+    heads = {
+        "bounds": "data; records; k; flow; strict; annealed; MDAV; strict / flow; annealed / flow; MDAV / flow; "
+        "flow, uneven; strict, uneven",
+        "columns": "data; k; column; flow; strict; strict / flow",
+        "whole": "data; records; k; loss; of the columns; unchanged; change of correlations, mean; largest; time",
+        "numbers": "data; records; k; MDAV; strict; strict / MDAV; CPU time, MDAV; CPU time, strict",
+        "ranks": "data; method; loss; change of correlations; found by the best attack; guaranteed",
+    }
+    tables = dict(zip(heads, (bounds, each, whole, numbers, ranks), strict=True))
+    text = Path(__file__).with_name("study_mixed.md").read_text(encoding="utf-8")
+    for name, rows in tables.items():
+        text = text.replace(f"{{{name}}}", markdown(heads[name].split("; "), rows))
+    Path(folder, "mixed-study.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
