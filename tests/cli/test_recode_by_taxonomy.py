@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nominym as nym
@@ -95,3 +97,16 @@ def test_a_meaning_is_given_once(shop: nym.Itemsets) -> None:
             nym.publish(shop, "c.parquet", None, method, meanings)
     with pytest.raises(ParameterError, match="give a Taxonomy"):
         nym.publish(shop, "c.parquet", None, nym.Recode(k=4), {"items": nym.Order()})
+
+
+def test_a_column_of_lists_in_a_table(run: Run) -> None:
+    drugs = [[["a", "b"], ["b"], [], ["a", "c"]][i % 4] for i in range(60)]
+    pq.write_table(pa.table({"drugs": drugs, "age": [20 + i % 30 for i in range(60)]}), "visits.parquet")
+    made = ("visits.parquet", "-o", "r.parquet", "--quasi", "drugs=sets", "--quasi", "age=number", "--k", 5)
+    done = run("swap", *made, "--key", "owner.parquet")
+    assert done.code == 0, done.err
+    assert nym.release.read_manifest("r.parquet").meanings["drugs"] == {"meaning": "Sets"}
+    swapped = pq.read_table("r.parquet")["drugs"].to_pylist()
+    assert sorted(map(str, swapped)) == sorted(map(str, drugs))
+    done = run("audit", "visits.parquet", "r.parquet", "--key", "owner.parquet")
+    assert "the attacks run found" in done.out, done.err + done.out
