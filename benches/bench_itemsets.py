@@ -74,6 +74,43 @@ def test_recode_census(benchmark, how: dict, n: int) -> None:
     benchmark.pedantic(nym.recode, (census(n), 16), {**how, **accepted(how["structure"]), "seed": 1}, rounds=1)
 
 
+@lru_cache(maxsize=1)
+def diagnoses(n: int, tax: nym.Taxonomy, size: int = 10) -> Itemsets:
+    """Draw sets of leaves: most of the short list of one of 2,000 profiles, the others by frequencies 1/rank."""
+    rng = np.random.default_rng(1)
+    leaves = np.setdiff1d(np.arange(len(tax)), tax.graph.edges()[1])
+    rng.shuffle(leaves)
+    steps = np.cumsum(1 / np.arange(1, len(leaves) + 1))
+
+    def drawn(*shape: int) -> np.ndarray:
+        return leaves[np.searchsorted(steps, rng.random(shape) * steps[-1])]
+
+    lists = drawn(2_000, 2 * size)
+    items = lists[rng.integers(len(lists), size=n)[:, None], rng.integers(2 * size, size=(n, size))]
+    items = np.sort(np.where(rng.random((n, size)) < 0.7, items, drawn(n, size)), axis=1)
+    new = np.ones(items.shape, dtype=bool)
+    new[:, 1:] = items[:, 1:] != items[:, :-1]
+    starts = np.concatenate(([0], np.cumsum(new.sum(axis=1)))).astype(np.uint64)
+    made = _core.Sets.make(len(tax), starts, items[new].astype(np.uint32))
+    return Itemsets(made, nym.Itemsets.from_lists([], items=tax.ids).names)
+
+
+@pytest.mark.parametrize("n", [100_000, 1_000_000])
+@pytest.mark.benchmark(group="recode by a taxonomy, ten concepts of ICD-9-CM a record, k = 8, whole")
+def test_recode_diagnoses(benchmark, icd9: nym.Taxonomy, n: int) -> None:
+    told(benchmark, n, f"groups, {n:,} records", n)
+    benchmark.pedantic(nym.recode, (diagnoses(n, icd9), 8), {"taxonomy": icd9, "seed": 1}, rounds=1)
+
+
+@pytest.mark.parametrize("n", [100_000, 1_000_000])
+@pytest.mark.benchmark(group="semantic error, ten concepts of ICD-9-CM a record")
+def test_semantic_error(benchmark, icd9: nym.Taxonomy, n: int) -> None:
+    """Of every record against the one before it."""
+    told(benchmark, n, f"{n:,} records", n)
+    sets, rows = diagnoses(n, icd9), np.roll(np.arange(n), 1)
+    benchmark.pedantic(nym.itemsets.semantic_error, (sets, sets, icd9, rows), rounds=1)
+
+
 @pytest.mark.parametrize("structure", ["ring", "groups", "cahd"])
 @pytest.mark.benchmark(group="recode, 7,117 items, 74 a record, l = 6, whole")
 def test_labels(benchmark, structure: str) -> None:

@@ -103,7 +103,7 @@ def test_an_option_is_declared_once(kind: type[Method]) -> None:
     assert found["seed"].default is found["progress"].default is None
     assert all(option.help.endswith(".") for option in kind.options().values())
     # What is no option of a command, a file or a sweep: values that are no text or number.
-    assert set(declared) - set(kind.options()) <= {"roots", "pairs", "segment"}
+    assert set(declared) - set(kind.options()) <= {"roots", "pairs", "segment", "taxonomy"}
 
 
 def is_plain(method: Method) -> bool:

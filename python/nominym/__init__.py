@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from nominym.guarantee import Guarantee
     from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, tour_length
     from nominym.itemsets.recode import recode
-    from nominym.meaning import CONTENTS, MEASURES, DistanceMatrix, Equality, Measure, Order, Taxonomy, read_taxonomy
+    from nominym.meaning import (
+        CONTENTS,
+        MEASURES,
+        DistanceMatrix,
+        Equality,
+        Measure,
+        Order,
+        Sets,
+        Taxonomy,
+        read_taxonomy,
+    )
     from nominym.method import Result
     from nominym.noise import Noise, NoiseModel, add_noise
     from nominym.release import publish
@@ -45,6 +55,7 @@ __all__ = [
     "Recode",
     "Result",
     "SeedWarning",
+    "Sets",
     "Taxonomy",
     "__version__",
     "add_noise",
@@ -74,7 +85,7 @@ _NAMES = {
     "control": "set_threads",
     "guarantee": "Guarantee",
     "itemsets": "Itemsets Recode best_order gray_order gray_tsp_order recode tour_length",
-    "meaning": "CONTENTS MEASURES DistanceMatrix Equality Measure Order Taxonomy read_taxonomy",
+    "meaning": "CONTENTS MEASURES DistanceMatrix Equality Measure Order Sets Taxonomy read_taxonomy",
     "method": "Result",
     "noise": "Noise NoiseModel add_noise",
     "release": "publish",

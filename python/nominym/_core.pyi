@@ -46,6 +46,7 @@ __all__ = [
     "order_gray_tsp",
     "permute_groups",
     "ranks_by_frequency",
+    "semantic_error",
     "set_threads",
     "shift_values",
     "shuffle_rows",
@@ -69,8 +70,8 @@ _Progress = Callable[[int, int], object] | None
 class Concepts:
     def __len__(self) -> int: ...
 
-# A matrix, positions on a line, numbers that are equal or not, or concepts of a tree.
-_Distances = NDArray[np.float64] | NDArray[np.uint32] | Concepts
+# A matrix, positions on a line, numbers that are equal or not, concepts of a tree, or sets and whether there are gaps.
+_Distances = NDArray[np.float64] | NDArray[np.uint32] | Concepts | tuple[Sets, bool]
 
 @final
 class Graph:
@@ -264,6 +265,11 @@ class Sets:
     def frequencies(self) -> _Numbers: ...
     def equals(self, other: Sets) -> bool: ...
     def select(self, rows: _Numbers) -> Sets: ...
+    def over_concepts(
+        self, graph: Graph, concepts: _Numbers, lowest: bool = False, progress: _Progress = None
+    ) -> tuple[Sets, _Numbers]: ...
+    def pairs(self, a: _Numbers, b: _Numbers, progress: _Progress = None) -> NDArray[np.float64]: ...
+    def block(self, a: _Numbers, b: _Numbers, progress: _Progress = None) -> NDArray[np.float64]: ...
     def write(
         self,
         names: list[str],
@@ -280,6 +286,17 @@ def vote_ring(sets: Sets, order: _Numbers, k: int, rows: _Numbers, progress: _Pr
 def vote_groups(sets: Sets, group_of: _Numbers, rows: _Numbers, progress: _Progress = None) -> _Voted: ...
 def vote_assignments(sets: Sets, assignments: _Numbers, rows: _Numbers, progress: _Progress = None) -> _Voted: ...
 def error_rate(sets: Sets, published: Sets, rows: _Numbers, progress: _Progress = None) -> float: ...
+def semantic_error(
+    graph: Graph,
+    sets: Sets,
+    concepts: _Numbers,
+    published: Sets,
+    named: _Numbers,
+    rows: _Numbers,
+    measure: str,
+    content: NDArray[np.float64] | None = None,
+    progress: _Progress = None,
+) -> float: ...
 def draw_queries(n_items: int, size: int, queries: int, seed: int | None) -> Sets: ...
 def count_queries(sets: Sets, queries: Sets, absent: bool, progress: _Progress = None) -> NDArray[np.uint64]: ...
 def count_compatible(

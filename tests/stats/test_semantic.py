@@ -178,7 +178,9 @@ def test_a_given_matrix_stands_for_a_taxonomy() -> None:
         stats.semantic_mean(x, given_one, root="top")
     with pytest.raises(error.UnknownConceptError, match="'zz'"):
         stats.semantic_mean(["zz"], given_one)
-    with pytest.raises(error.ParameterError, match="a Taxonomy, a DistanceMatrix, an Order or an Equality is needed"):
+    with pytest.raises(
+        error.ParameterError, match="a Taxonomy, a DistanceMatrix, an Order, an Equality or Sets is needed"
+    ):
         stats.semantic_mean(x, {"a": 1})  # type: ignore[arg-type]
 
 

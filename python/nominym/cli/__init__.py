@@ -80,7 +80,8 @@ def mask(given: Namespace) -> None:
     if given.config is not None:
         for path in filter(None, (target, options.get("key"))):
             check_new(path, bool(options.get("overwrite")), [given.config])
-    made = publish(source, target, roles, method, asked.meanings(), **options, progress=progress())
+    meanings = {**asked.meanings(), **asked.items()}
+    made = publish(source, target, roles, method, meanings, **options, progress=progress())
     show(made, getattr(given, "warned", ()))
 
 
@@ -218,11 +219,12 @@ def progress() -> bool | None:
 
 
 _PHRASES = {
-    "meanings": "--quasi COLUMN=MEANING (a taxonomy, number, equal, or a file of values in order, .order)",
+    "meanings": "--quasi COLUMN=MEANING (a taxonomy, number, equal, sets, or a file of values in order, .order)",
     "masked": "--quasi",
     "listed": "--quasi COLUMN=FILE.order",
     "numbers": "--quasi COLUMN=number",
     "equality": "--quasi COLUMN=equal",
+    "sets": "--quasi COLUMN=sets",
     "links": "name them child and parent in the first line",
     "utf8": "convert the file to UTF-8",
     "matched": "values are ids, labels or synonyms of its concepts",

@@ -12,7 +12,7 @@ from typing import Any
 
 from nominym.error import MissingExtraError, ParameterError
 
-WORDS = ("number", "equal")
+WORDS = ("number", "equal", "sets")
 """Meanings that are not in a file."""
 SAY_MEANING = ("taxonomy", "meaning", "order")
 """Keys of a column that say what its values mean."""
@@ -47,7 +47,7 @@ def load(
         _check(f"{path}, [{name}]", section, here)
     values = {f"{name}.{key}": value for name, section in content.items() for key, value in section.items()}
     placed = {name: _placed(path, column, "taxonomy", "meaning") for name, column in columns.items()}
-    return _placed(path, values, "input.path", "output.path", "output.key"), placed
+    return _placed(path, values, "input.path", "input.taxonomy", "output.path", "output.key"), placed
 
 
 def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, type]:

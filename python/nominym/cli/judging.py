@@ -39,7 +39,8 @@ def read_pair(asked: Request, order_needed: str | None = None, **how: Any) -> Fi
     original, release = asked.required("original", "the original"), asked.required("release", "the release")
     if are_sets(original, release):
         whose = {"person": how["person"]} if "person" in how else {}
-        return compare_sets(original, release, **asked.files("key", "column"), **whose, progress=progress())
+        more: dict[str, Any] = {**asked.files("key", "column"), **whose, "taxonomy": asked.items().get("items")}
+        return compare_sets(original, release, **more, progress=progress())
     masked = [name for name, column in asked.columns.items() if column["role"] == "quasi-identifier"]
     meanings = {**dict.fromkeys(masked), **asked.meanings()}
     options = asked.files("key", "keep_order", "delimiter", "encoding", "na")
@@ -118,6 +119,9 @@ def _lost_sets(pair: SetsPair) -> dict[str, Any]:
         found["error rate"] = itemsets.error_rate(pair.sets, pair.release.base, pair.record.rows, progress=progress())
     else:
         tell("notice", "no error rate: it needs to know which row is whose; give --key")
+    if pair.record is not None and pair.release.taxonomy is not None:
+        of = pair.sets, pair.release.base, pair.release.taxonomy
+        found["semantic error"] = itemsets.semantic_error(*of, pair.record.rows, progress=progress())
     for kind in ("present", "absent"):
         error = itemsets.query_error(pair.sets, pair.release.base, kind, progress=progress())
         found[f"query error, items {kind}"] = error

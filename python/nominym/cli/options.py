@@ -51,7 +51,8 @@ SHARED: Mapping[str, Shared] = {
     "release": Shared("RELEASE", "Release made of them.", place="output.path"),
     "page": Shared("--out -o", "Page to write; by default RELEASE.report.html; needed for the owner's edition."),
     "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
-                    "sex=equal, grade=grades.order (one value a line, lowest first).", list, "COLUMN=MEANING"),
+                    "sex=equal, drugs=sets (lists), grade=grades.order (one value a line, lowest first).", list,
+                    "COLUMN=MEANING"),
     "keep": Shared("--keep", "Column that is published as it is.", list),
     "identifier": Shared("--identifier", "Column that identifies a person: dropped.", list),
     "seed": Shared("--seed", "For studies: the same seed gives the same release, which guarantees nothing.", int,
@@ -73,6 +74,8 @@ SHARED: Mapping[str, Shared] = {
                     place="input.label"),
     "person": Shared("--person", "Column that tells whose record it is, so that k counts persons; of a .dat file, a "
                      "file with one person a line. Not published.", place="input.person"),
+    "concepts": Shared("--taxonomy", "What items of sets mean, by which they are recoded: the file of a taxonomy, or "
+                       "icd-9-cm, icd-10-cm.", metavar="FILE", place="input.taxonomy"),
     "config": Shared("--config -c", "TOML file that holds the whole release.", metavar="FILE"),
     "format": Shared("--format", "Of the taxonomies: edges, arx, obo, snomed, wordnet, json, …; detected "
                      "automatically."),
@@ -101,7 +104,19 @@ SHARED: Mapping[str, Shared] = {
 _TEXT = ("delimiter", "encoding", "na")
 _TABLE = ("input", "out", "quasi", "keep", "identifier")
 _MADE = ("seed", "format", "virtual_root", "key", "keep_order", *_TEXT, "overwrite", "config")
-_PAIR = ("original", "release", "quasi", "owners", "same_order", "column", "format", "virtual_root", *_TEXT, "config")
+_PAIR = (
+    "original",
+    "release",
+    "quasi",
+    "owners",
+    "same_order",
+    "column",
+    "concepts",
+    "format",
+    "virtual_root",
+    *_TEXT,
+    "config",
+)
 _ROLES = "Every column needs a role: --quasi is masked, --keep is published as it is, --identifier is dropped."
 _PERSONS = "--person is dropped too, and --sensitive kept."
 
@@ -143,10 +158,12 @@ COMMANDS: Mapping[str, Command] = {
         )),
     "recode": Command(
         "Publish set-valued records so that each may be any of k rows or more.",
-        ("items", "out", "label", "person", "column", "seed", "key", "overwrite", "config"), "",
+        ("items", "out", "concepts", "label", "person", "column", "seed", "format", "virtual_root", "key", "overwrite",
+         "config"), "",
         "Rows are always shuffled. Of a Parquet file, only the column of lists and the label are used.", (
             "recode baskets.dat -o release.parquet --k 8",
             "recode baskets.parquet --column items --label illness -o release.parquet --l 6",
+            "recode visits.parquet --column diagnoses --taxonomy icd-9-cm -o release.parquet --k 8",
             "recode baskets.parquet --column items --person customer -o release.parquet --k 8",
             "recode --config release.toml",
         )),
@@ -370,8 +387,16 @@ class Request:
         }
         return {name: meaning for name, meaning in found.items() if meaning is not None}
 
+    def items(self) -> dict[str, Any]:
+        """Return what the items of sets mean, under the name that they have there, if that was given."""
+        from nominym.release import MeaningFile
+
+        path = self.values.get("taxonomy")
+        said = {name: getattr(self.given, name, None) for name in ("format", "virtual_root")}
+        return {} if path is None else {"items": MeaningFile(path, said["format"], bool(said["virtual_root"]))}
+
     def _meaning(self, column: Mapping[str, Any], otherwise: Any) -> Any:
-        from nominym.meaning import Equality, Order
+        from nominym.meaning import Equality, Order, Sets
         from nominym.release import MeaningFile
 
         if "order" in column:
@@ -380,7 +405,7 @@ class Request:
         if text is None:
             return otherwise
         if text in WORDS:
-            return Order() if text == "number" else Equality()
+            return {"number": Order, "equal": Equality, "sets": Sets}[text]()
         said = {name: getattr(self.given, name, None) for name in ("format", "virtual_root")}
         chosen = {name: column.get(name) if value is None else value for name, value in said.items()}
         return MeaningFile(text, chosen["format"], bool(chosen["virtual_root"]))

@@ -1,10 +1,10 @@
 """Set-valued records: transactions over named items, and what is published of them.
 
 ``Itemsets`` holds the records, ``recode`` (or the method ``Recode``) protects them. A ``Release`` holds what is
-published and, for the owner, what must stay secret; ``read_release`` reads one back. ``error_rate`` and
-``query_error`` compare records with any published form of them. The other modules read columns and tables (``columns``,
-``names``), keep releases in files (``files``), say who may be whom (``graph``), put records in order (``order``) and
-measure (``metrics``).
+published and, for the owner, what must stay secret; ``read_release`` reads one back. ``error_rate``, ``query_error``
+and ``semantic_error`` compare records with any published form of them; ``closed`` and ``lowest`` go up and down a
+taxonomy (``concepts``). The other modules read columns and tables (``columns``, ``names``), keep releases in files
+(``files``), say who may be whom (``graph``), put records in order (``order``) and measure (``metrics``).
 
 >>> import nominym as nym
 >>> sets = nym.Itemsets.from_lists([["bread", "milk"], ["milk"], []])
@@ -12,8 +12,9 @@ measure (``metrics``).
 (3, ('bread', 'milk'), ['bread', 'milk'])
 """
 
+from nominym.itemsets.concepts import closed, lowest
 from nominym.itemsets.files import read_release
-from nominym.itemsets.metrics import error_rate, query_error
+from nominym.itemsets.metrics import error_rate, query_error, semantic_error
 from nominym.itemsets.order import best_order, gray_order, gray_tsp_order, tour_length
 from nominym.itemsets.recode import Recode, recode
 from nominym.itemsets.release import Release
@@ -24,11 +25,14 @@ __all__ = [
     "Recode",
     "Release",
     "best_order",
+    "closed",
     "error_rate",
     "gray_order",
     "gray_tsp_order",
+    "lowest",
     "query_error",
     "read_release",
     "recode",
+    "semantic_error",
     "tour_length",
 ]

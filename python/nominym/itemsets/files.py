@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from nominym.itemsets.recode import Recode
 from nominym.itemsets.release import Release
 from nominym.itemsets.sets import ROWS, Itemsets, parse_fimi
 from nominym.journal import recover
+from nominym.meaning import Taxonomy
 from nominym.table import ARROW_REFUSES
 
 NAME = "nominym-release"
@@ -64,8 +65,10 @@ def draft_text(release: Release, draft: Path) -> None:
             file.write(release.base.core.write(texts, first, end, release.distance.core, release.threshold, some))
 
 
-def read_release(path: StrPath) -> Release:
+def read_release(path: StrPath, taxonomy: Taxonomy | None = None) -> Release:
     """Read a release from the Parquet or text file that it was written to; the owner's part was never there.
+
+    ``taxonomy`` is the one by which the records were recoded, if there was one; files do not have it.
 
     Items are those that occur, in order. In text files, items that are all written as whole numbers up to 2^31 − 1 are
     such, and labels are texts; Parquet files keep their types.
@@ -83,12 +86,13 @@ def read_release(path: StrPath) -> Release:
     recover(path)
     data = read_bytes(path)
     try:
-        return _from_parquet(data, path) if data[:4] == b"PAR1" else _from_text(data, path)
+        found = _from_parquet(data, path) if data[:4] == b"PAR1" else _from_text(data, path)
     except (FormatError, MemoryError):
         raise
     # Of a damaged file, Arrow may raise anything that can be wrong with a number, an index, a type or a text.
     except (pa.ArrowException, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
         raise FormatError(f"{os.fspath(path)}: not a release that this version can read ({error})") from None
+    return found if taxonomy is None else replace(found, taxonomy=taxonomy)
 
 
 def _from_parquet(data: bytes, path: StrPath) -> Release:

@@ -13,9 +13,11 @@ from nominym.control import Progress, check_seed, reporter
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, warn
 from nominym.guarantee import Guarantee, none, of_groups, of_labels
 from nominym.itemsets import order as orders
+from nominym.itemsets.concepts import check_taxonomy, closed
 from nominym.itemsets.graph import Assignments, Graph, Groups, Ring
 from nominym.itemsets.release import Release, code_labels, publish
 from nominym.itemsets.sets import Itemsets, check_sets
+from nominym.meaning import Taxonomy
 from nominym.method import Method, option
 from nominym.table import code
 
@@ -35,7 +37,7 @@ _LEARNED = {3: 0.339, 4: 0.389, 5: 0.203, 6: 0.225, 7: 0.145, 8: 0.154, 10: 0.11
 ``risk.worlds`` measures it. Without insiders, or at odd k with insiders far away, it is 1/k."""
 
 _GIVEN = "given"
-"""The name of an order that was given by number: a release does not keep it."""
+"""The name of an order that was given by number, and of a taxonomy: the method of a release does not keep them."""
 
 _LABELLED = "whoever knows the labels of some records, which are published, is an insider and learns about all others"
 _REMEDY = Advice("use {}, or give {} if members may learn about each other", structure="groups", insiders="accepted")
@@ -95,6 +97,7 @@ class Recode(Method):
     insiders: Insiders = option(str, "refused", "Whether members of a ring may learn about others from their rows.",
                                 choices=get_args(Insiders), only={"structure": ("ring",)},
                                 shown="Insiders of a ring")  # fmt: skip
+    taxonomy: Taxonomy | str | None = field(default=None)
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
@@ -120,6 +123,8 @@ class Recode(Method):
         if self.order != "gray-tsp" and self.segment != orders.SEGMENT:
             what = "it plays a part only where order is 'gray-tsp'"
             raise ParameterError(what, parameter="segment", value=self.segment)
+        if self.taxonomy is not None and self.taxonomy != _GIVEN:
+            check_taxonomy(self.taxonomy)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -172,13 +177,15 @@ class Recode(Method):
 
     @property
     def public(self) -> Recode:
-        """The method without the numbers of records, if the order was given by number."""
-        return self if isinstance(self.order, str) else replace(self, order=_GIVEN)
+        """The method without the numbers of records, if the order was given by number, and without a taxonomy."""
+        order = self.order if isinstance(self.order, str) else _GIVEN
+        return replace(self, order=order, taxonomy=None if self.taxonomy is None else _GIVEN)
 
     def params(self) -> dict[str, Any]:
         """List the options that play a part, for the record of a release."""
         segment = {"segment": self.segment} if self.order == "gray-tsp" else {}
-        return {**super().params(), "order": self.public.order, **segment}
+        meant = {} if self.taxonomy is None else {"taxonomy": _GIVEN}
+        return {**super().params(), "order": self.public.order, **segment, **meant}
 
     def apply(
         self,
@@ -199,6 +206,9 @@ class Recode(Method):
             if labels is not None:
                 raise ParameterError(f"in a ring {_LABELLED}", parameter="labels", remedy=_REMEDY)
             self._warn_of_insiders()
+        meant = self._taxonomy()
+        if meant is not None:
+            sets = closed(sets, meant, progress=progress)
         sensitive = self._labels(sets, labels)
         persons = None if person is None else self._persons(sets, person)
         along = self._order(sets, seed, progress)
@@ -218,10 +228,16 @@ class Recode(Method):
             labels=sensitive,
             assignments=assignments,
             chosen=chosen,
-            summary=_summary(graph, sensitive, persons),
+            summary=_summary(graph, sensitive, persons, meant),
             seed=seed,
             progress=progress,
+            taxonomy=meant,
         )
+
+    def _taxonomy(self) -> Taxonomy | None:
+        if isinstance(self.taxonomy, str):
+            raise ParameterError("it was not kept; give it", parameter="taxonomy", value=self.taxonomy)
+        return self.taxonomy
 
     def _labels(self, sets: Itemsets, labels: Any) -> Column | None:
         """Code the labels, once, and refuse those that are too frequent for l."""
@@ -315,6 +331,7 @@ def recode(
     effort: Effort = "usual",
     limit: float | None = None,
     insiders: Insiders = "refused",
+    taxonomy: Taxonomy | None = None,
     seed: int | None = None,
     progress: Progress = None,
 ) -> Release:
@@ -329,6 +346,14 @@ def recode(
     >>> rel = nym.recode(sets, k=3)
     >>> rel.summary["bound"], int(rel.compatible(sets).min()) >= 3
     (0.3333333333333333, True)
+
+    With a taxonomy, items on which a group does not agree are published as what they have in common:
+
+    >>> drinks = [("cola", "drinks"), ("tea", "drinks"), ("milk", "drinks"), ("drinks", "food"), ("rice", "food")]
+    >>> tax = nym.Taxonomy.from_edges(drinks)
+    >>> sets = nym.Itemsets.from_lists([["cola", "rice"], ["tea", "rice"], ["milk"]])
+    >>> nym.recode(sets, k=3).base[0], nym.recode(sets, k=3, taxonomy=tax).base[0]
+    (['rice'], ['drinks', 'rice'])
 
     Parameters
     ----------
@@ -369,6 +394,11 @@ def recode(
         With a ring: "refused" warns of what insiders learn, and refuses rings of k = 2 (of 3 with "wmc"), in which one
         insider learns everything, and rings with labels, in which everybody whose label is known is one. "accepted"
         makes them all the same.
+    taxonomy
+        What the items mean. Items then name concepts, by id, label or synonym, and every record is closed: it gets all
+        concepts above its items, except for the root, which all would have. Groups are formed and votes taken of the
+        closures, so that an item without a majority is published as the lowest concept above it that has one. A base is
+        closed too; ``rel.lowest()`` has what people read. The guarantee is the same.
     seed
         For studies: the same seed gives the same release. Whoever has it and the records knows the assignment, so a
         seeded release guarantees nothing.
@@ -384,12 +414,14 @@ def recode(
     ----------
     Xue, Karras, Raïssi, Vaidya, Tan: "Anonymizing set-valued data by nonreciprocal recoding", KDD 2012.
     """
-    chosen = Recode(k, l, structure, order, method, segment, effort, limit, insiders)
+    chosen = Recode(k, l, structure, order, method, segment, effort, limit, insiders, taxonomy)
     return chosen.apply(sets, labels, seed, progress, person)
 
 
-def _summary(graph: Graph, labels: Column | None, persons: Column | None) -> dict[str, Any]:
+def _summary(graph: Graph, labels: Column | None, persons: Column | None, taxonomy: Taxonomy | None) -> dict[str, Any]:
     said: dict[str, Any] = {}
+    if taxonomy is not None:
+        said["taxonomy"] = {"concepts": len(taxonomy), "links": taxonomy.links, "root": taxonomy.root}
     if isinstance(graph, Groups):
         sizes = np.bincount(graph.group_of)
         said["groups"] = {"count": len(sizes), "smallest": int(sizes.min()), "largest": int(sizes.max())}

@@ -16,10 +16,12 @@ from nominym.error import DataError, MissingValueError, ParameterError
 from nominym.files import StrPath
 from nominym.guarantee import Guarantee, none, of_groups
 from nominym.itemsets import metrics
+from nominym.itemsets.concepts import check_taxonomy, closed, lowest
 from nominym.itemsets.graph import Graph
 from nominym.itemsets.metrics import Kind
 from nominym.itemsets.names import whole_numbers
 from nominym.itemsets.sets import Item, Itemsets, check_sets
+from nominym.meaning import Measure, Taxonomy
 from nominym.method import OwnersOnly, made_with
 from nominym.table import MISSING, Column, code
 
@@ -33,7 +35,7 @@ class Secret(OwnersOnly):
     """The owner's side of a release."""
 
     original: Itemsets
-    """The records as they were."""
+    """The records as they were; with a taxonomy, their closures, which have all concepts above their items."""
     graph: Graph
     """Which records may be which nodes."""
     assignment: NDArray[np.uint32]
@@ -92,6 +94,9 @@ class Release:
     """What was achieved, in figures that do not depend on the draw."""
     secret: Secret | None = None
     """The owner's side. Never publish it."""
+    taxonomy: Taxonomy | None = None
+    """What the items mean, where records were recoded by closures: then items are concepts, by id. Files do not have
+    it; ``read_release`` takes it."""
 
     def __post_init__(self) -> None:
         """Check that the parts belong together, and protect them from changes."""
@@ -111,6 +116,8 @@ class Release:
         object.__setattr__(self, "threshold", threshold)
         if self.labels is not None:
             object.__setattr__(self, "labels", _array_of(code_labels(self.labels, n)))
+        if self.taxonomy is not None:
+            check_taxonomy(self.taxonomy)
 
     def __len__(self) -> int:
         """Count the published rows."""
@@ -126,7 +133,8 @@ class Release:
         ----------
         records
             The items of one record, or the records of an ``Itemsets``. Items that the release does not know are
-            allowed: no row could be a record that has one.
+            allowed: no row could be a record that has one. With a taxonomy, items are concepts of it, and what is
+            compared are closures.
 
         Returns
         -------
@@ -135,6 +143,8 @@ class Release:
         """
         single = not isinstance(records, Itemsets)
         given = records if isinstance(records, Itemsets) else Itemsets.from_lists([records])
+        if self.taxonomy is not None:
+            given = closed(given, self.taxonomy)
         base, given = metrics.over_both(self.base, given)
         distance = self.distance.over(base.names)
         with reporter(progress, "possible worlds") as report:
@@ -145,7 +155,8 @@ class Release:
         """Average over the records the items flipped in the base they got, relative to their own items; owner only.
 
         With ``expected=True``, not for the assignment that was chosen, but expected over all nodes that a record
-        matches. See ``nominym.itemsets.error_rate``.
+        matches. See ``nominym.itemsets.error_rate``. With a taxonomy, items are those of the closures: a concept that
+        is published a level too high counts as one that is missing, not as two that differ.
         """
         secret = self._owners("error_rate()")
         if expected:
@@ -164,10 +175,36 @@ class Release:
     ) -> float:
         """Average the error of the base bitmaps' answers to random counting queries; owner only.
 
-        See ``nominym.itemsets.query_error``.
+        See ``nominym.itemsets.query_error``. With a taxonomy, queries name any concepts of the closures: a record has
+        one if it has an item below it.
         """
         secret = self._owners("query_error()")
         return metrics.query_error(secret.original, self.base, kind, size, queries, seed, progress=progress)
+
+    def semantic_error(
+        self, taxonomy: Taxonomy | None = None, *, measure: str | Measure = "wu-palmer", progress: Progress = None
+    ) -> float:
+        """Average how far the items of the records are from the nearest published ones, and back; owner only.
+
+        The taxonomy is by default the one of the release. See ``nominym.itemsets.semantic_error``.
+        """
+        secret = self._owners("semantic_error()")
+        rows = secret.row_of[secret.assignment]
+        tax = self._meant(taxonomy)
+        return metrics.semantic_error(secret.original, self.base, tax, rows, measure=measure, progress=progress)
+
+    def lowest(self, taxonomy: Taxonomy | None = None, *, labels: bool = False) -> Itemsets:
+        """Return the lowest concepts of every base, as people read them: what is above one of them is left out.
+
+        The taxonomy is by default the one of the release. See ``nominym.itemsets.lowest``.
+        """
+        return lowest(self.base, self._meant(taxonomy), labels=labels)
+
+    def _meant(self, taxonomy: Taxonomy | None) -> Taxonomy:
+        chosen = self.taxonomy if taxonomy is None else taxonomy
+        if chosen is None:
+            raise ParameterError("the release has none; give it", parameter="taxonomy")
+        return chosen
 
     def to_parquet(self, path: StrPath, *, overwrite: bool = False) -> None:
         """Write what is published to a Parquet file: lists base and distance, threshold, and label if there is one.
@@ -271,6 +308,7 @@ def publish(
     summary: Mapping[str, Any] | None = None,
     seed: int | None = None,
     progress: Progress = None,
+    taxonomy: Taxonomy | None = None,
 ) -> Release:
     """Make a release: let the preimages of every node vote, give out the labels, and shuffle the rows.
 
@@ -331,4 +369,5 @@ def publish(
             chosen=chosen,
             seed=None if seed is None else operator.index(seed),
         ),
+        taxonomy=taxonomy,
     )

@@ -1,4 +1,4 @@
-"""What values mean: a taxonomy, a distance matrix, an order, or equality.
+"""What values mean: a taxonomy, a distance matrix, an order, equality, or sets.
 
 A ``Meaning`` gives the values of a column their places in a ``Space``, which measures distances between places, finds
 the mean of several, and tells what they have in common. Every method, statistic and attack asks a space, so columns of
@@ -28,6 +28,7 @@ from nominym.meaning.base import (
 from nominym.meaning.matrix import DistanceMatrix, MatrixSpace
 from nominym.meaning.order import Equality, Order
 from nominym.meaning.read import read_taxonomy
+from nominym.meaning.sets import Sets, SetSpace
 from nominym.meaning.taxonomy import Concepts, ConceptSpace, Taxonomy
 
 __all__ = [
@@ -44,6 +45,8 @@ __all__ = [
     "Meaning",
     "Measure",
     "Order",
+    "SetSpace",
+    "Sets",
     "Space",
     "Taxonomy",
     "as_measure",

@@ -208,9 +208,9 @@ class Values(Protocol):
         """All values from lowest to highest, where the column itself lists them so."""
 
 
-Distances: TypeAlias = "NDArray[np.float64] | NDArray[np.uint32] | _core.Concepts"
+Distances: TypeAlias = "NDArray[np.float64] | NDArray[np.uint32] | _core.Concepts | tuple[_core.Sets, bool]"
 """Distances between categories, as the core takes them: a matrix, positions on a line with NaN for what is missing,
-numbers that are equal or not, or concepts of a tree."""
+numbers that are equal or not, concepts of a tree, or sets and whether what is missing is one more."""
 
 MANY = 2_000
 """Categories from which no matrix is made if there is another way; with fewer it is cheap, and loses fewer digits."""
@@ -320,7 +320,11 @@ def refuse_root(root: object, columns: Sequence[Values], noun: str) -> None:
         raise ParameterError(f"only a taxonomy has a root, not {noun}", parameter="root", value=root, column=name)
 
 
-ONE_VALUE = Advice("drop the column, or publish it by itself with {}", recode=Code("nym.recode"))
+ONE_VALUE = Advice(
+    "if they are sets, give {} as its meaning; or drop the column, or publish it by itself with {}",
+    sets=Code("nym.Sets()"),
+    recode=Code("nym.recode"),
+)
 """What to do with a column in which a record has several values."""
 
 
@@ -355,7 +359,7 @@ def check_meanings(meanings: object, columns: Sequence[Any] | None = None) -> di
     for name, meaning in meanings.items():
         if not isinstance(meaning, Meaning):
             raise ParameterError(
-                f"a Taxonomy, a DistanceMatrix, an Order or an Equality is needed, not {type(meaning).__name__}",
+                f"a Taxonomy, a DistanceMatrix, an Order, an Equality or Sets is needed, not {type(meaning).__name__}",
                 column=name,
                 remedy="for numbers, dates and ranked values give nym.Order(), for other values nym.Equality()",
             )

@@ -294,6 +294,15 @@ class Taxonomy(Meaning):
         index = self.concept(concept)
         return self._labels[index] or self._ids[index]
 
+    def written(self, index: int) -> str:
+        """Write label and id of the concept at a place in ``ids``; the id alone where there is no other label.
+
+        >>> Taxonomy.from_edges([("D1", "D0")], labels={"D1": "Coma"}).written(1)
+        'Coma (D1)'
+        """
+        name, label = self._ids[index], self._labels[index]
+        return name if label is None or label.casefold() == name.casefold() else f"{label} ({name})"
+
     def synonyms(self, concept: object) -> tuple[str, ...]:
         """Give the further names."""
         return tuple(self._synonyms.get(self.concept(concept), ()))
@@ -516,9 +525,7 @@ class ConceptSpace(Space):
 
     def label(self, place: int) -> str:
         """Return label and id of a concept."""
-        name = self.name(place)
-        label = self.taxonomy.label(name)
-        return name if label.casefold() == name.casefold() else f"{label} ({name})"
+        return self.taxonomy.written(place)
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> Distances | None:
         """Return the concepts themselves where they are many and their taxonomy is a tree."""

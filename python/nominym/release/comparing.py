@@ -15,15 +15,15 @@ from nominym.content import plain
 from nominym.control import Progress
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
 from nominym.files import StrPath, as_path
-from nominym.itemsets import Itemsets, Release, read_release
+from nominym.itemsets import Itemsets, Release, closed, read_release
 from nominym.itemsets import files as set_files
 from nominym.journal import recover
 from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method
 from nominym.release import files, sizing
 from nominym.release.manifest import Manifest, OwnersRecord, digest_of, manifest_path, read_manifest, read_record
-from nominym.release.meanings import alike, find_meanings, read_meanings, with_numbers
-from nominym.release.pipeline import PERSON, QUASI, missing_texts, read_sets
+from nominym.release.meanings import alike, check_same, find_meanings, noun_of, read_meanings, with_numbers
+from nominym.release.pipeline import ITEMS, PERSON, QUASI, missing_texts, read_sets
 from nominym.table import Column, Comparison, Table, code
 
 if TYPE_CHECKING:
@@ -337,11 +337,13 @@ def compare_sets(
     key: StrPath | None = None,
     column: str | None = None,
     person: StrPath | None = None,
+    taxonomy: Taxonomy | StrPath | None = None,
     progress: Progress = None,
 ) -> SetsPair:
     """Read set-valued records and their release, with the manifest beside it.
 
-    ``person`` is the column that tells whose record it is; of a FIMI file, a file with one person a line.
+    ``person`` is the column that tells whose record it is; of a FIMI file, a file with one person a line. ``taxonomy``
+    is what the items mean, which is needed where records were recoded by it: then they are compared as closures.
     """
     original, release = as_path(original), as_path(release)
     recover(release)
@@ -351,6 +353,16 @@ def compare_sets(
         manifest.check(release, sha256[1])
     sets, _, persons, _ = read_sets(original, column, None, person, progress)
     published = read_release(release)
+    if manifest is not None and published.method is None:
+        published = replace(published, params=manifest.params)
+    if taxonomy is None and "taxonomy" in published.params:
+        made = {} if manifest is None else manifest.meanings.get(ITEMS, {})
+        what = f"{os.fspath(release)} was recoded by {noun_of(made) if made else 'a taxonomy'}, which is needed"
+        raise ParameterError(what, parameter="taxonomy", remedy=Advice("give {}", taxonomy=NO_VALUE))
+    meant: Any = None if taxonomy is None else read_meanings({ITEMS: taxonomy}, progress)[ITEMS]
+    if meant is not None:
+        check_same(meant, {} if manifest is None else manifest.meanings.get(ITEMS, {}))
+        sets, published = closed(sets, meant, progress=progress), replace(published, taxonomy=meant)
     if manifest is not None:
         if published.method is None:  # a text file has the rows only
             method: Any = manifest.method

@@ -30,7 +30,7 @@ from nominym.files import as_input, read_bytes
 from nominym.guarantee import SEEDED, Guarantee
 from nominym.itemsets import Recode
 from nominym.journal import recover
-from nominym.meaning import DistanceMatrix, Equality, Meaning, Measure, Order, Taxonomy
+from nominym.meaning import DistanceMatrix, Equality, Meaning, Measure, Order, Sets, Taxonomy
 from nominym.method import Method, OwnersOnly
 from nominym.noise import Noise
 from nominym.release.files import ParquetTable, fingerprint
@@ -220,7 +220,7 @@ _SHAPE = {
     "guarantee": dict,
     "roles": {f"{role}?": [str] for role in ("identifier", "quasi-identifier", "keep", "person")},
     "meanings": {str: {
-        "meaning": {each.__name__ for each in (Taxonomy, DistanceMatrix, Order, Equality)},
+        "meaning": {each.__name__ for each in (Taxonomy, DistanceMatrix, Order, Equality, Sets)},
         "name?": str, "values?": [(str, bool, Numbers())], "concepts?": COUNT, "links?": COUNT, "root?": str,
         "sha256?": str,
     }},
@@ -302,13 +302,14 @@ def describe(meaning: Meaning, source: str | None = None) -> dict[str, Any]:
         said["name"] = Path(source).name
     if isinstance(meaning, Order) and meaning.values is not None:
         said["values"] = list(meaning.values)
-    if isinstance(meaning, Taxonomy):
-        held = meaning.to_concepts()
+    taxonomy = meaning.taxonomy if isinstance(meaning, Sets) else meaning
+    if isinstance(taxonomy, Taxonomy):
+        held = taxonomy.to_concepts()
         links = sorted(zip(held.child, held.parent, strict=True))
         names = sorted(held.labels.items()), sorted((i, sorted(n)) for i, n in held.synonyms.items())
         content = json.dumps([sorted(held.ids), links, names], ensure_ascii=False, separators=(",", ":"))
         digest = hashlib.sha256(content.encode()).hexdigest()
-        said |= {"concepts": len(meaning), "links": meaning.links, "root": meaning.root, "sha256": digest}
+        said |= {"concepts": len(taxonomy), "links": taxonomy.links, "root": taxonomy.root, "sha256": digest}
     return said
 
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nominym.control import Progress
-from nominym.error import AbsentFileError, Advice, Code, FormatError, NominymError
+from nominym.error import AbsentFileError, Advice, Code, FormatError, NominymError, ParameterError
 from nominym.files import SAVE_AS_UTF8, StrPath, as_path, at_line, read_text
-from nominym.meaning import Equality, Meaning, Order, Taxonomy, read_taxonomy
+from nominym.meaning import Equality, Meaning, Order, Sets, Taxonomy, read_taxonomy
 from nominym.release.files import as_texts, is_text, whole
 from nominym.release.manifest import describe
 
@@ -98,12 +98,13 @@ def find_meanings(
         if given is not None:
             found[name] = given
             if made and not _is_that(given, made):
-                weaker[name] = f"column {name!r}: the release was made with {_noun(made)}, not with what is given"
+                weaker[name] = f"column {name!r}: the release was made with {noun_of(made)}, not with what is given"
         elif made:
-            found[name] = Order(made.get("values")) if made["meaning"] == "Order" else Equality()
-            if made["meaning"] not in ("Order", "Equality"):
+            plain: dict[str, Meaning] = {"Order": Order(made.get("values")), "Sets": Sets()}
+            found[name] = plain.get(made["meaning"], Equality())
+            if made["meaning"] not in ("Order", "Equality", "Sets") or "sha256" in made:
                 weaker[name] = (
-                    f"column {name!r}: compared as labels, for want of {_noun(made)}; give {_asked(name, made)}"
+                    f"column {name!r}: compared as labels, for want of {noun_of(made)}; give {_asked(name, made)}"
                 )
         else:
             found[name], other = natural_meaning(old[name], new[name])
@@ -119,18 +120,27 @@ def _is_that(meaning: Meaning, made: Mapping[str, Any]) -> bool:
     """Tell whether a meaning is the one that a manifest describes."""
     if type(meaning).__name__ != made["meaning"]:
         return False
-    if isinstance(meaning, Taxonomy):
-        return bool(describe(meaning)["sha256"] == made.get("sha256"))
+    if isinstance(meaning, Taxonomy | Sets):
+        return bool(describe(meaning).get("sha256") == made.get("sha256"))
     if isinstance(meaning, Order):
         return list(map(str, meaning.values or ())) == list(map(str, made.get("values") or ()))
     return True
 
 
-def _noun(made: Mapping[str, Any]) -> str:
+def check_same(meaning: Meaning, made: Mapping[str, Any]) -> None:
+    """Refuse another taxonomy of items than the one that a manifest describes, if it describes one."""
+    if made and not _is_that(meaning, made):
+        what = f"the release was made with {noun_of(made)}, not with what is given"
+        raise ParameterError(what, parameter="taxonomy")
+
+
+def noun_of(made: Mapping[str, Any]) -> str:
     """Name the meaning that a manifest describes."""
     if made["meaning"] == "Taxonomy":
         named = f"the taxonomy {made['name']}" if "name" in made else "a taxonomy"
         return f"{named} (SHA-256 of what it says: {made.get('sha256')})"
+    if made["meaning"] == "Sets":
+        return f"sets of concepts (SHA-256 of the taxonomy: {made['sha256']})" if "sha256" in made else "sets"
     nouns = {"Order": "an order of its values", "Equality": "equality", "DistanceMatrix": "a matrix of distances"}
     return nouns.get(made["meaning"], str(made["meaning"]))
 

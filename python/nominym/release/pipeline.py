@@ -54,6 +54,10 @@ IDENTIFIER, QUASI, KEEP, PERSON = ROLES = ("identifier", "quasi-identifier", "ke
 """The roles of columns: dropped, masked, published as they are; dropped, but telling whose record it is."""
 
 
+ITEMS = "items"
+"""The name under which item sets have their meaning."""
+
+
 class Paths(NamedTuple):
     """Where the files of a release are; ``key`` is the owner's record, if one was asked for."""
 
@@ -134,7 +138,8 @@ def publish(
     method
         How to mask: ``RankSwap``, ``Noise``, ``DataSwap`` or ``Recode``.
     meanings
-        What the values of quasi-identifiers mean, by column; a path is read as a taxonomy. ``DataSwap`` needs none.
+        What the values of quasi-identifiers mean, by column; a path is read as a taxonomy. ``DataSwap`` needs none. For
+        item sets, ``{"items": taxonomy}`` recodes them by what they mean, as ``Recode(taxonomy=…)`` does.
     key
         The file of the owner's record, if there is to be one: the row of each record, the fingerprint of the input, the
         seed and the figures of this draw. Only its owner may read it (mode 600). Keep it apart from the release.
@@ -166,9 +171,9 @@ def publish(
     out = as_path(target)
     paths = Paths(out, manifest_path(out), None if key is None else as_path(key))
     if isinstance(method, Recode):
-        if keep_order or roles or meanings:
+        if keep_order or roles:
             raise ParameterError("item sets have no roles, and their rows are always shuffled: leave such settings out")
-        return _publish_sets(source, paths, method, overwrite, seed, column, label, person, progress)
+        return _publish_sets(source, paths, method, meanings or {}, overwrite, seed, column, label, person, progress)
     if isinstance(source, Itemsets):
         raise ParameterError(f"{method!r} masks tables; item sets are recoded: give a Recode", parameter="method")
     if label is not None or person is not None or column is not None:
@@ -247,6 +252,7 @@ def _publish_sets(
     source: Any,
     paths: Paths,
     method: Recode,
+    meanings: Meanings,
     overwrite: bool,
     seed: int | None,
     column: str | None,
@@ -257,8 +263,14 @@ def _publish_sets(
     suffix = paths.release.suffix.lower()
     if suffix not in (".txt", ".dat", *files.PARQUET):
         raise ParameterError(f"{paths.release}: a release of item sets ends in .parquet or .txt")
-    inputs = [path for path in (source, label, person) if isinstance(path, str | os.PathLike) and Path(path).is_file()]
+    if set(meanings) - {ITEMS} or (meanings and method.taxonomy is not None):
+        fault = f"item sets have one meaning, that of {ITEMS!r}, which is given here or to the method"
+        raise ParameterError(fault, parameter="meanings", value=list(meanings))
+    given = (source, label, person, *meanings.values())
+    inputs = [path for path in given if isinstance(path, str | os.PathLike) and Path(path).is_file()]
     check_targets(paths, inputs, overwrite)
+    if meanings:
+        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])  # type: ignore[arg-type]  # checked
     sets, labels, persons, left_out = read_sets(source, column, label, person, progress)
     release = method.apply(sets, labels, seed, progress, person=persons)
     secret = release.secret
@@ -273,7 +285,10 @@ def _publish_sets(
     rows, grouped = secret.row_of[secret.assignment], getattr(secret.graph, "group_of", None)
     record = OwnersRecord(rows, described, seed, summary, grouped)
     notes = [f"not part of the release: {', '.join(left_out)}"] if left_out else []
-    manifest = _manifest(release, seed, notes, output={"rows": len(release), "items": sets.n_items})
+    named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)
+    meant = {} if release.taxonomy is None else {ITEMS: describe(release.taxonomy, named)}
+    output = {"rows": len(release), "items": release.base.n_items}
+    manifest = _manifest(release, seed, notes, meanings=meant, output=output)
     write = set_files.draft_parquet if suffix in files.PARQUET else set_files.draft_text
     made = Publication(manifest, release, paths)
     return _write_files(made, lambda draft: write(release, draft), record, overwrite)

@@ -66,6 +66,8 @@ def sweep(
         here = None if release.release.secret is None else _of_release(release.release, release.sets, progress)
 
         def masked_again(other: Any) -> dict[str, Any]:
+            if other.taxonomy is not None:
+                other = replace(other, taxonomy=release.release.taxonomy)
             return _of_release(other.apply(release.sets, labels), release.sets)
 
         words = ("largest probability of a row", "items flipped, relative to the items of a record")

@@ -440,7 +440,9 @@ def _encode_objects(values: list[Any]) -> _Encoded:
     for row, value in enumerate(values):
         if not is_missing(value):
             # 5 and "5" mean the same, but are not the same value; nor are equal times of two zones.
-            key = (type(value), repr(value), value if is_hashable(value) else None)
+            # numpy shortens what it writes of long arrays.
+            text = repr(value.tolist()) if isinstance(value, np.ndarray) else repr(value)
+            key = (type(value), text, value if is_hashable(value) else None)
             codes[row] = found.setdefault(key, (len(found), value))[0]
     categories = [value for _, value in found.values()]
     return codes, categories, _kind_of(categories)

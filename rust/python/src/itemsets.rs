@@ -1,9 +1,12 @@
 //! Set-valued records by number; names of items stay on the Python side.
 
+use nominym_core::itemsets::best_match::{Named, best_match};
+use nominym_core::itemsets::closure::Concepts;
 use nominym_core::itemsets::compatible::{self, Published};
 use nominym_core::itemsets::vote::{self, Votes};
 use nominym_core::itemsets::{Itemsets, query, rows, text};
 use nominym_core::lists::Lists;
+use nominym_core::meaning::sets;
 use nominym_core::memory::require;
 use nominym_core::rng::Streams;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -13,6 +16,7 @@ use pyo3::types::PyBytes;
 use crate::array::{array, array_of, copied, rows as rows_of};
 use crate::control::{guard, run};
 use crate::error::raise;
+use crate::taxonomy::Graph;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 type Numbers<'py> = PyReadonlyArray1<'py, u32>;
@@ -114,6 +118,52 @@ impl Sets {
         Ok(Self { core: run(py, None, |control| self.core.select(rows, control))? })
     }
 
+    /// The records with all concepts above their items but the root, or with their lowest concepts alone; and the concept
+    /// of each new item. `concepts` has one for each item; those of items that no record holds do not matter.
+    #[pyo3(signature = (graph, concepts, lowest=false, progress=None))]
+    fn over_concepts<'py>(
+        &self,
+        py: Python<'py>,
+        graph: &Graph,
+        concepts: Numbers<'py>,
+        lowest: bool,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Self, Column<'py, u32>)> {
+        let concepts = concepts.as_slice()?;
+        let (core, found) = run(py, progress, |control| {
+            let known = Concepts::new(graph.core(), &self.core, concepts)?;
+            let core = if lowest { known.lowest(&self.core, control) } else { known.closed(&self.core, control) };
+            Ok((core?, known.concepts))
+        })?;
+        Ok((Self { core }, array(py, found)?))
+    }
+
+    /// Distances of pairs of records: items that only one has over those that either has.
+    #[pyo3(signature = (a, b, progress=None))]
+    fn pairs<'py>(
+        &self,
+        py: Python<'py>,
+        a: Numbers<'py>,
+        b: Numbers<'py>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Column<'py, f64>> {
+        let (a, b) = (a.as_slice()?, b.as_slice()?);
+        array(py, run(py, progress, |control| sets::pairs(&self.core, a, b, control))?)
+    }
+
+    /// Distances from some records to others, row after row.
+    #[pyo3(signature = (a, b, progress=None))]
+    fn block<'py>(
+        &self,
+        py: Python<'py>,
+        a: Numbers<'py>,
+        b: Numbers<'py>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Column<'py, f64>> {
+        let (a, b) = (a.as_slice()?, b.as_slice()?);
+        array(py, run(py, progress, |control| sets::block(&self.core, a, b, control))?)
+    }
+
     /// The lines of rows from `first` up to `end`; with distance and threshold, those of a release.
     #[pyo3(signature = (names, first, end, distance=None, threshold=None, labels=None))]
     #[allow(clippy::too_many_arguments)]
@@ -206,6 +256,29 @@ pub fn error_rate<'py>(
 ) -> PyResult<f64> {
     let rows = rows.as_slice()?;
     run(py, progress, |control| vote::error_rate(&sets.core, &published.core, rows, control))
+}
+
+/// Mean semantic distance of record i and the published row `rows[i]`, both of lowest concepts.
+#[pyfunction]
+#[pyo3(signature = (graph, sets, concepts, published, named, rows, measure, content=None, progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn semantic_error<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    sets: &Sets,
+    concepts: Numbers<'py>,
+    published: &Sets,
+    named: Numbers<'py>,
+    rows: Numbers<'py>,
+    measure: &str,
+    content: Option<PyReadonlyArray1<'py, f64>>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<f64> {
+    let before = Named { sets: &sets.core, concepts: concepts.as_slice()? };
+    let after = Named { sets: &published.core, concepts: named.as_slice()? };
+    let rows = rows.as_slice()?;
+    let measure = graph.measure(measure, content.as_ref())?;
+    run(py, progress, |control| best_match(graph.core(), before, after, rows, &measure, control))
 }
 
 /// Random sets of `size` items, to ask for.

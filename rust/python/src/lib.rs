@@ -33,8 +33,8 @@ mod _core {
     use super::groups::{expected_squares, group_records, permute_groups};
     #[pymodule_export]
     use super::itemsets::{
-        Sets, count_compatible, count_queries, draw_queries, error_rate, shuffle_rows, vote_assignments, vote_groups,
-        vote_ring,
+        Sets, count_compatible, count_queries, draw_queries, error_rate, semantic_error, shuffle_rows,
+        vote_assignments, vote_groups, vote_ring,
     };
     #[pymodule_export]
     use super::meaning::Concepts;

@@ -1,12 +1,13 @@
 //! What the categories of a column mean, as it arrives from Python.
 
-use nominym_core::meaning::{Meaning, Tree};
+use nominym_core::meaning::{self, Meaning, Tree};
 use nominym_core::tuples::Attribute;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::control::guard;
 use crate::error::raise;
+use crate::itemsets::Sets;
 
 /// Categories that are concepts of a tree.
 #[pyclass(frozen, module = "nominym._core")]
@@ -28,13 +29,15 @@ impl Concepts {
     }
 }
 
-/// A square matrix of distances; positions on a line, NaN for what is missing; numbers that are equal or not; concepts.
+/// A square matrix of distances; positions on a line, NaN for what is missing; numbers that are equal or not; concepts; sets,
+/// and whether what is missing is one category more.
 #[derive(FromPyObject)]
 pub enum Given<'py> {
     Matrix(PyReadonlyArray2<'py, f64>),
     Line(PyReadonlyArray1<'py, f64>),
     Equality(PyReadonlyArray1<'py, u32>),
     Tree(Bound<'py, Concepts>),
+    Sets((Bound<'py, Sets>, bool)),
 }
 
 impl Given<'_> {
@@ -50,6 +53,9 @@ impl Given<'_> {
             }
             Self::Equality(numbers) => Ok(Meaning::Equality(numbers.as_slice()?)),
             Self::Tree(tree) => Ok(Meaning::Tree(&tree.get().core)),
+            Self::Sets((sets, missing)) => {
+                Ok(Meaning::Sets(meaning::Sets { sets: sets.get().core(), missing: *missing }))
+            }
         }
     }
 }

@@ -3,7 +3,9 @@
 //! Xue, Karras, Raïssi, Vaidya, Tan: "Anonymizing set-valued data by nonreciprocal recoding", KDD 2012.
 
 pub mod assign;
+pub mod best_match;
 pub mod cahd;
+pub mod closure;
 pub mod compatible;
 pub mod distance;
 pub mod diverse;

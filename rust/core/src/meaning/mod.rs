@@ -4,6 +4,7 @@
 //! block that it needs: no matrix is made of the categories of a line, of a tree or of values that are only equal or not,
 //! and their number does not matter.
 
+pub mod sets;
 mod tree;
 
 use rayon::prelude::*;
@@ -12,6 +13,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::memory;
 
+pub use sets::Sets;
 pub use tree::Tree;
 
 /// Distances between the categories of a column.
@@ -35,6 +37,8 @@ pub enum Meaning<'a> {
     Equality(&'a [u32]),
     /// Concepts of a taxonomy in which none has two parents.
     Tree(&'a Tree),
+    /// Sets of items.
+    Sets(Sets<'a>),
 }
 
 impl<'a> Meaning<'a> {
@@ -64,6 +68,7 @@ impl<'a> Meaning<'a> {
             Self::Line { positions, .. } => positions.len(),
             Self::Equality(numbers) => numbers.len(),
             Self::Tree(tree) => tree.categories(),
+            Self::Sets(sets) => sets.categories(),
         }
     }
 
@@ -84,6 +89,7 @@ impl<'a> Meaning<'a> {
             }
             Self::Equality(numbers) => f64::from(numbers[a as usize] != numbers[b as usize]),
             Self::Tree(tree) => tree.distance(a, b),
+            Self::Sets(sets) => sets.distance(a, b),
         }
     }
 
@@ -92,7 +98,7 @@ impl<'a> Meaning<'a> {
         match self {
             Self::Matrix { distances, .. } => distances.par_iter().copied().reduce(|| 0.0, f64::max),
             Self::Line { gap, .. } => gap,
-            Self::Equality(_) => 1.0,
+            Self::Equality(_) | Self::Sets(_) => 1.0,
             Self::Tree(tree) => tree.gap(),
         }
     }
@@ -139,6 +145,9 @@ impl<'a> Meaning<'a> {
         }
         let counted: Vec<(u32, u64)> = (0..).zip(counts).filter(|&(_, count)| count > 0).collect();
         control.check()?;
+        if let Self::Sets(sets) = self {
+            return sets.spread(codes, &counted, control);
+        }
         let sum = if matches!(self, Self::Matrix { .. }) {
             let of_row = |&(a, n): &(u32, u64)| {
                 control.check()?;

@@ -6,6 +6,7 @@ mod distortion;
 mod groups;
 mod groups_constrained;
 mod itemsets_assign;
+mod itemsets_concepts;
 mod itemsets_diverse;
 mod itemsets_groups;
 mod itemsets_orders;

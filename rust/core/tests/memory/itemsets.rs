@@ -2,12 +2,15 @@
 
 use nominym_core::control::Control;
 use nominym_core::itemsets::assign::{self, Graph};
+use nominym_core::itemsets::best_match::{Named, best_match};
+use nominym_core::itemsets::closure::Concepts;
 use nominym_core::itemsets::compatible::{self, Published};
 use nominym_core::itemsets::diverse::greedy_walk;
 use nominym_core::itemsets::order::{best_order, gray_order, gray_tsp_order};
 use nominym_core::itemsets::{Itemsets, cahd, query, text, vote};
 use nominym_core::lists::Lists;
 use nominym_core::rng::{Stream, Streams};
+use nominym_core::taxonomy::{Measure, Taxonomy};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
@@ -209,6 +212,32 @@ fn queries() {
             check(&format!("{queries} queries of {size} to {n}"), || {
                 query::count(&sets, &drawn, false, &control).unwrap()
             });
+        }
+    }
+}
+
+#[test]
+fn concepts() {
+    let _alone = alone();
+    for (shape, sets) in shapes() {
+        let control = Control::new();
+        let (n, concept) = (sets.n_items(), shuffled(sets.n_items() as usize));
+        for branching in [2, 30] {
+            let child: Vec<u32> = (1..n).collect();
+            let parent: Vec<u32> = child.iter().map(|c| (c - 1) / branching).collect();
+            let taxonomy = Taxonomy::new(n as usize, &child, &parent).unwrap();
+            let known = || Concepts::new(&taxonomy, &sets, &concept).unwrap();
+            check(&format!("concepts, {branching}, {shape}"), known);
+            let known = known();
+            check(&format!("closures, {branching}, {shape}"), || known.closed(&sets, &control).unwrap());
+            check(&format!("lowest, {branching}, {shape}"), || known.lowest(&sets, &control).unwrap());
+            if n < 2_000 {
+                let side = Named { sets: &sets, concepts: &concept };
+                let rows = shuffled(sets.n());
+                check(&format!("best matches, {branching}, {shape}"), || {
+                    best_match(&taxonomy, side, side, &rows, &Measure::WuPalmer, &control).unwrap()
+                });
+            }
         }
     }
 }

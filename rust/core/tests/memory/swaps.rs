@@ -6,7 +6,7 @@ use nominym_core::groups::attributes::{Constraint, expected_cost, partition};
 use nominym_core::groups::{Effort, itemsets as sets_in_groups};
 use nominym_core::itemsets::Itemsets;
 use nominym_core::lists::Lists;
-use nominym_core::meaning::{Meaning, Tree};
+use nominym_core::meaning::{Meaning, Sets, Tree};
 use nominym_core::rng::{Stream, Streams};
 use nominym_core::swap::{dynamic, pairs, permute, ranked, records};
 use nominym_core::taxonomy::{Measure, Taxonomy};
@@ -160,7 +160,7 @@ fn records_are_grouped() {
 fn mixed_records_are_grouped() {
     let _alone = alone();
     for (n, d) in [(60_000, 50_000), (100_000, 100), (2_000, 100_000), (40, 30)] {
-        let columns = columns(n, 3, d, false);
+        let columns = columns(n, 4, d, false);
         let positions: Vec<f64> = (0..d).map(|i| some(i, 1 << 20, false).into()).collect();
         let numbers: Vec<u32> = (0..d as u32).collect();
         let child: Vec<u32> = (1..d as u32).collect();
@@ -168,10 +168,17 @@ fn mixed_records_are_grouped() {
         let taxonomy = Taxonomy::new(d, &child, &parent).unwrap();
         check(&format!("a tree of {d}"), || Tree::new(&taxonomy, &numbers, &Measure::WuPalmer).unwrap());
         let tree = Tree::new(&taxonomy, &numbers, &Measure::WuPalmer).unwrap();
-        let meanings = [Meaning::line(&positions).unwrap(), Meaning::Equality(&numbers), Meaning::Tree(&tree)];
+        let rows = (0..5 * d).map(|i| (i % 5 * 1000) as u32 + some(i, 1000, false)).collect();
+        let sets = Itemsets::new(5_000, (0..=d).map(|i| 5 * i).collect(), rows).unwrap();
+        let meanings = [
+            Meaning::line(&positions).unwrap(),
+            Meaning::Equality(&numbers),
+            Meaning::Tree(&tree),
+            Meaning::Sets(Sets { sets: &sets, missing: false }),
+        ];
         let attribute = |(codes, meaning)| Attribute { codes, meaning, missing: None };
         let attributes: Vec<_> = columns.iter().map(|c| &c[..]).zip(meanings).map(attribute).collect();
-        for some in [&attributes[..1], &attributes[1..2], &attributes[2..], &attributes] {
+        for some in [&attributes[..1], &attributes[1..2], &attributes[2..3], &attributes[3..], &attributes] {
             for k in [2, 25].into_iter().filter(|&k| k <= n) {
                 let shape = format!("{n} × {}, {d} values, k = {k}", some.len());
                 check(&shape, || partition(some, &[], k, Effort::new(1, 1), &streams(), &Control::new()));

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
-use crate::meaning::{Meaning, Tree};
+use crate::meaning::{Meaning, Sets, Tree};
 use crate::memory;
 use crate::tuples::Attribute;
 
@@ -33,6 +33,7 @@ pub(super) enum Cells<'a> {
     /// Of values that differ, by the number of each category.
     Equality(&'a [u32], f32),
     Tree(Branches<'a>),
+    Sets(Sets<'a>),
 }
 
 /// A tree, and where distances depend on depths alone, the cost for each depth of a subsumer and sum of two depths.
@@ -120,7 +121,7 @@ impl Line {
 impl Weighted<'_> {
     /// Cost between two categories.
     #[inline]
-    fn between(&self, a: u32, b: u32) -> f32 {
+    pub(super) fn between(&self, a: u32, b: u32) -> f32 {
         match &self.cells {
             Cells::Matrix(cells) => cells[a as usize * self.meaning.categories() + b as usize],
             Cells::Line(line) => line.between(line.at[a as usize], line.at[b as usize]),
@@ -132,6 +133,7 @@ impl Weighted<'_> {
                 }
             }
             Cells::Tree(branches) => self.cost(branches.tree.distance(a, b)),
+            Cells::Sets(sets) => self.cost(sets.distance(a, b)),
         }
     }
 
@@ -147,6 +149,10 @@ impl Weighted<'_> {
         let n = crowd.len();
         if let Cells::Tree(branches) = &self.cells {
             branches.crowd(crowd, self, |i, j, cost| table[i.max(j) * n + i.min(j)] += weight * cost);
+            return;
+        }
+        if let Cells::Sets(sets) = &self.cells {
+            sets.crowd(crowd, |i, j, distance| table[i * n + j] += weight * self.cost(distance));
             return;
         }
         let mut rows = |add: &mut dyn FnMut(usize, &mut [f32])| {
@@ -170,7 +176,7 @@ impl Weighted<'_> {
                     row.iter_mut().zip(&own).for_each(|(sum, &other)| *sum += if other == own[i] { 0.0 } else { cost });
                 });
             }
-            Cells::Tree(_) => {}
+            Cells::Tree(_) | Cells::Sets(_) => {}
         }
     }
 }
@@ -195,6 +201,7 @@ impl<'a> Costs<'a> {
                 Meaning::Line { positions, gap } => Cells::Line(Line::new(positions, gap, weight)),
                 Meaning::Equality(numbers) => Cells::Equality(numbers, weight as f32),
                 Meaning::Tree(tree) => Cells::Tree(Branches::new(tree, weight)),
+                Meaning::Sets(sets) => Cells::Sets(sets),
             };
             Ok(Weighted { meaning, weight, cells })
         };
@@ -222,6 +229,15 @@ impl<'a> Costs<'a> {
     /// categories. Only the cells below the diagonal are filled.
     pub(super) fn add_crowd(&self, attribute: usize, weight: f32, crowd: &[u32], table: &mut [f32]) {
         self.attributes[attribute].add_crowd(crowd, weight, table);
+    }
+
+    /// Bytes that the costs of a crowd take beside their table.
+    pub(super) fn crowd_needs(&self, members: usize) -> usize {
+        let of_attribute = |attribute: &Weighted<'_>| match attribute.cells {
+            Cells::Sets(sets) => sets.crowd_needs(members),
+            _ => 0,
+        };
+        self.attributes.iter().map(of_attribute).max().unwrap_or(0)
     }
 
     /// Sum of the costs between a category and others, each counted.
@@ -296,6 +312,7 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
+    use crate::itemsets::Itemsets;
     use crate::rng::{Stream, Streams};
     use crate::taxonomy::information::Information;
     use crate::taxonomy::{Measure, Taxonomy};
@@ -316,8 +333,15 @@ mod tests {
         let positions: Vec<f64> = (0..d).map(|i| if i == 7 { f64::NAN } else { (i * 37 % d) as f64 }).collect();
         let numbers: Vec<u32> = (0..d as u32).map(|i| i / 2).collect();
         let matrix: Vec<f64> = (0..d * d).map(|cell| trees[0].distance((cell / d) as u32, (cell % d) as u32)).collect();
-        let others =
-            [Meaning::line(&positions).unwrap(), Meaning::Equality(&numbers), Meaning::matrix(&matrix, d).unwrap()];
+        // What is missing is one more.
+        let rows = (0..d as u32 - 1).flat_map(|i| [i % 7, 7 + i % 11, 18 + i]).collect();
+        let sets = Itemsets::new(100, (0..d).map(|i| 3 * i).collect(), rows).unwrap();
+        let others = [
+            Meaning::line(&positions).unwrap(),
+            Meaning::Equality(&numbers),
+            Meaning::matrix(&matrix, d).unwrap(),
+            Meaning::Sets(Sets { sets: &sets, missing: true }),
+        ];
         let codes: Vec<u32> = (0..500).map(|_| rng.random_range(0..d as u32)).collect();
         for meaning in trees.iter().map(Meaning::Tree).chain(others) {
             let costs = Costs::new(&[Attribute { codes: &codes, meaning, missing: None }], &control).unwrap();

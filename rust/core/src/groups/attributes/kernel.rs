@@ -122,6 +122,7 @@ impl Kernel for TupleKernel<'_> {
         let active = members.min(ACTIVE);
         let values = self.shares.len() * members * (4 * size_of::<usize>() + 2 * size_of::<(u64, usize)>());
         let neighbourhood = size_of::<f32>() * active * active + 16 * size_of::<u32>() * members + values;
+        let neighbourhood = neighbourhood + self.costs.crowd_needs(active);
         let neighbourhoods = self.tuples.total().div_ceil(LEAST.0.max(LEAST.1 * self.k));
         let places = size_of::<Place>() * groups + Order::needs(self.costs);
         places + neighbourhood * neighbourhoods.min(rayon::current_num_threads())

@@ -155,7 +155,7 @@ impl<'a> Order<'a> {
             match &weighted.cells {
                 Cells::Line(_) => 0,
                 Cells::Equality(..) => 2 * size_of::<u32>() * d,
-                Cells::Matrix(_) => d * (2 * size_of::<Split>() + 32),
+                Cells::Matrix(_) | Cells::Sets(_) => d * (2 * size_of::<Split>() + 32),
                 Cells::Tree(Branches { tree, .. }) => d * 3 * size_of::<Split>() + tree.nodes().1.len() * 80,
             }
         };
@@ -165,7 +165,11 @@ impl<'a> Order<'a> {
 
 fn hierarchy<'a>(weighted: &'a Weighted<'_>, rng: &mut ChaCha20Rng) -> Hierarchy<'a> {
     match &weighted.cells {
-        Cells::Matrix(cells) => by_distance(cells, weighted.meaning.categories(), rng),
+        Cells::Matrix(cells) => {
+            let d = weighted.meaning.categories();
+            by_distance(d, d, |a, b| cells[a as usize * d + b as usize], rng)
+        }
+        Cells::Sets(_) => by_distance(weighted.meaning.categories(), LOOKED, |a, b| weighted.between(a, b), rng),
         Cells::Line(line) => {
             let splits = Splits::Halves { widths: Widths::Line(line), salt: rng.random() };
             Hierarchy { place: Cow::Borrowed(&line.rank), splits }
@@ -182,9 +186,16 @@ fn hierarchy<'a>(weighted: &'a Weighted<'_>, rng: &mut ChaCha20Rng) -> Hierarchy
     }
 }
 
-/// Splits by distances alone: between two far categories, again and again.
-fn by_distance(cells: &[f32], d: usize, rng: &mut ChaCha20Rng) -> Hierarchy<'static> {
-    let row = |category: u32| &cells[category as usize * d..][..d];
+/// Random categories of a part among which a far one is looked for, where distances have to be worked out.
+const LOOKED: usize = 64;
+
+/// Splits `d` categories by their costs alone: between two far ones, of so many that are `looked` at, again and again.
+fn by_distance(
+    d: usize,
+    looked: usize,
+    between: impl Fn(u32, u32) -> f32,
+    rng: &mut ChaCha20Rng,
+) -> Hierarchy<'static> {
     let mut all: Vec<u32> = (0..d as u32).collect();
     all.shuffle(rng);
     let mut place = vec![0; d];
@@ -193,19 +204,19 @@ fn by_distance(cells: &[f32], d: usize, rng: &mut ChaCha20Rng) -> Hierarchy<'sta
     while let Some((index, start, depth, part)) = parts.pop() {
         let Some(&any) = part.first() else { continue };
         let farthest = |from: u32| {
-            let row = row(from);
-            part.iter().copied().max_by(|&a, &b| row[a as usize].total_cmp(&row[b as usize])).unwrap_or(from)
+            let costs = part.iter().take(looked).map(|&c| (c, between(from, c)));
+            costs.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(from, |x| x.0)
         };
         let p = farthest(any);
         let q = farthest(p);
-        let width = row(p)[q as usize];
+        let width = between(p, q);
         if width <= 0.0 || depth == BITS {
             for (place_of, &category) in (start..).zip(&part) {
                 place[category as usize] = place_of;
             }
             continue;
         }
-        let [first, second] = halves(&part, p, q, row);
+        let [first, second] = halves(&part, p, q, &between);
         let (middle, sides) = (start + first.len() as u32, splits.len() as u32);
         splits[index] = Split { width, middle, sides, turned: rng.random() };
         splits.extend([NO_SPLIT, NO_SPLIT]);
@@ -217,12 +228,11 @@ fn by_distance(cells: &[f32], d: usize, rng: &mut ChaCha20Rng) -> Hierarchy<'sta
 
 /// Splits categories by which of two is nearer. Those equally near go as blocks of neighbours to the smaller side: in a
 /// tree they are other branches, which should not be torn.
-fn halves<'a>(part: &[u32], p: u32, q: u32, row: impl Fn(u32) -> &'a [f32]) -> [Vec<u32>; 2] {
-    let (to_p, to_q) = (row(p), row(q));
+fn halves(part: &[u32], p: u32, q: u32, between: impl Fn(u32, u32) -> f32) -> [Vec<u32>; 2] {
     let mut sides = [Vec::new(), Vec::new()];
     let mut tied = Vec::new();
     for &c in part {
-        match to_p[c as usize].total_cmp(&to_q[c as usize]) {
+        match between(p, c).total_cmp(&between(q, c)) {
             Ordering::Less => sides[0].push(c),
             Ordering::Greater => sides[1].push(c),
             Ordering::Equal => tied.push(c),
@@ -231,8 +241,7 @@ fn halves<'a>(part: &[u32], p: u32, q: u32, row: impl Fn(u32) -> &'a [f32]) -> [
     let smaller = |sides: &[Vec<u32>; 2]| usize::from(sides[1].len() < sides[0].len());
     for _ in 0..BLOCKS {
         let Some(&centre) = tied.first() else { return sides };
-        let to_centre = row(centre);
-        let (block, rest): (Vec<u32>, _) = tied.iter().partition(|&&c| to_centre[c as usize] < to_p[c as usize]);
+        let (block, rest): (Vec<u32>, _) = tied.iter().partition(|&&c| between(centre, c) < between(p, c));
         tied = rest;
         let side = smaller(&sides);
         sides[side].extend(block);
@@ -324,7 +333,8 @@ enum Branch {
 mod tests {
     use super::*;
     use crate::control::Control;
-    use crate::meaning::Meaning;
+    use crate::itemsets::Itemsets;
+    use crate::meaning::{Meaning, Sets};
     use crate::rng::{Stream, Streams};
     use crate::taxonomy::{Measure, Taxonomy};
     use crate::tuples::Attribute;
@@ -343,7 +353,10 @@ mod tests {
         let positions: Vec<f64> = (0..d).map(|i| if i == 7 { f64::NAN } else { (i * 37 % d) as f64 }).collect();
         let numbers: Vec<u32> = (0..d as u32).collect();
         let matrix: Vec<f64> = (0..d * d).map(|cell| tree.distance((cell / d) as u32, (cell % d) as u32)).collect();
+        let rows = (0..d as u32 - 1).flat_map(|i| [i % 7, 7 + i % 11, 18 + i]).collect();
+        let sets = Itemsets::new(300, (0..d).map(|i| 3 * i).collect(), rows).unwrap();
         let meanings = [
+            Meaning::Sets(Sets { sets: &sets, missing: true }),
             Meaning::Tree(&tree),
             Meaning::line(&positions).unwrap(),
             Meaning::Equality(&numbers),
