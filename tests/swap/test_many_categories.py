@@ -89,6 +89,24 @@ def test_groups_on_a_tree_are_as_good_as_by_its_matrix(monkeypatch: pytest.Monke
     assert costs[0] == pytest.approx(costs[10_000], rel=0.04)
 
 
+@pytest.mark.parametrize("measure", ["wu-palmer", "taxonomic-feature", "lin"])
+def test_several_parents(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    more = [(f"c{i}", f"c{rng.integers(0, i // 2)}") for i in range(2, 400)]
+    edges = {*more, *((f"c{i}", f"c{rng.integers(i // 5, i // 3 + 1)}") for i in range(1, 400))}
+    tax = nym.Taxonomy.from_edges(sorted(edges))
+    assert not tax.is_tree
+    frame, meanings = mixed(1_500, tax)
+    by_matrix = attributes(Table(frame), meanings, measure)
+    assert isinstance(by_matrix["concept"].with_missing[1], np.ndarray)
+    monkeypatch.setattr(taxonomy, "_VERY_MANY", 0)
+    without = attributes(Table(frame), meanings, measure)
+    assert not isinstance(without["concept"].with_missing[1], np.ndarray)
+    partition = groups.form(list(without.values()), 5, seed=1)
+    for name in meanings:
+        assert partition.expected(without[name]) == pytest.approx(partition.expected(by_matrix[name]))
+
+
 def test_any_number_of_categories() -> None:
     tax = tree(30_000)
     frame, meanings = mixed(20_000, tax, gaps=0.02)

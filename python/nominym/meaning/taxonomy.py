@@ -38,6 +38,8 @@ VIRTUAL_ROOT = "(virtual root)"
 """Id of the concept that ``virtual_root=True`` puts above several roots."""
 
 _SHOWN = 10
+# Categories of a taxonomy with several parents from which no matrix is made: their distances take longer without one.
+_VERY_MANY = 5_000
 
 
 @dataclass(frozen=True)
@@ -528,11 +530,11 @@ class ConceptSpace(Space):
         return self.taxonomy.written(place)
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> Distances | None:
-        """Return the concepts themselves where they are many and their taxonomy is a tree."""
-        if len(places) <= MANY or not self.taxonomy.is_tree:
+        """Return the concepts themselves where they are many: in a tree soon, since two of them meet at once."""
+        if len(places) <= (MANY if self.taxonomy.is_tree else _VERY_MANY):
             return None
         nowhere = np.full(int(missing), 2**32 - 1, dtype=np.uint32)
-        return self.taxonomy.graph.tree(np.concatenate([places, nowhere]), self.measure.name, self.content)
+        return self.taxonomy.graph.placed(np.concatenate([places, nowhere]), self.measure.name, self.content)
 
     def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure every concept of one list against every concept of another; all against all in one pass."""

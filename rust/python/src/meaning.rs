@@ -1,6 +1,9 @@
 //! What the categories of a column mean, as it arrives from Python.
 
-use nominym_core::meaning::{self, Meaning, Tree};
+use nominym_core::control::Control;
+use nominym_core::error::Result;
+use nominym_core::meaning::{self, Dag, Meaning, Tree};
+use nominym_core::taxonomy::{Measure, Taxonomy};
 use nominym_core::tuples::Attribute;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -9,15 +12,32 @@ use crate::control::guard;
 use crate::error::raise;
 use crate::itemsets::Sets;
 
-/// Categories that are concepts of a tree.
+/// Categories that are concepts of a taxonomy.
 #[pyclass(frozen, module = "nominym._core")]
 pub struct Concepts {
-    core: Tree,
+    core: Placed,
+}
+
+enum Placed {
+    Tree(Tree),
+    Dag(Dag),
 }
 
 impl Concepts {
-    pub fn new(core: Tree) -> Self {
-        Self { core }
+    pub fn new(taxonomy: &Taxonomy, concepts: &[u32], measure: &Measure, control: &Control) -> Result<Self> {
+        let core = if taxonomy.is_tree() {
+            Placed::Tree(Tree::new(taxonomy, concepts, measure)?)
+        } else {
+            Placed::Dag(Dag::new(taxonomy, concepts, measure, control)?)
+        };
+        Ok(Self { core })
+    }
+
+    fn meaning(&self) -> Meaning<'_> {
+        match &self.core {
+            Placed::Tree(tree) => Meaning::Tree(tree),
+            Placed::Dag(dag) => Meaning::Dag(dag),
+        }
     }
 }
 
@@ -25,7 +45,7 @@ impl Concepts {
 impl Concepts {
     /// Number of categories.
     fn __len__(&self) -> usize {
-        self.core.categories()
+        self.meaning().categories()
     }
 }
 
@@ -36,7 +56,7 @@ pub enum Given<'py> {
     Matrix(PyReadonlyArray2<'py, f64>),
     Line(PyReadonlyArray1<'py, f64>),
     Equality(PyReadonlyArray1<'py, u32>),
-    Tree(Bound<'py, Concepts>),
+    Concepts(Bound<'py, Concepts>),
     Sets((Bound<'py, Sets>, bool)),
 }
 
@@ -52,7 +72,7 @@ impl Given<'_> {
                 guard(|| Meaning::line(positions))
             }
             Self::Equality(numbers) => Ok(Meaning::Equality(numbers.as_slice()?)),
-            Self::Tree(tree) => Ok(Meaning::Tree(&tree.get().core)),
+            Self::Concepts(concepts) => Ok(concepts.get().meaning()),
             Self::Sets((sets, missing)) => {
                 Ok(Meaning::Sets(meaning::Sets { sets: sets.get().core(), missing: *missing }))
             }

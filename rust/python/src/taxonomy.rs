@@ -1,7 +1,6 @@
 //! Taxonomies by index; ids and labels stay on the Python side.
 
 use nominym_core::error::Error;
-use nominym_core::meaning::Tree;
 use nominym_core::memory::require;
 use nominym_core::taxonomy::distance;
 use nominym_core::taxonomy::information::Information;
@@ -137,19 +136,20 @@ impl Graph {
         Ok((Self { core }, array(py, kept)?))
     }
 
-    /// Categories that are concepts of this tree, 2^32 - 1 for what is missing, to be measured without a matrix.
-    #[pyo3(signature = (concepts, measure, content=None))]
-    fn tree(
+    /// Categories that are concepts, 2^32 - 1 for what is missing, to be measured without a matrix.
+    #[pyo3(signature = (concepts, measure, content=None, progress=None))]
+    fn placed<'py>(
         &self,
-        py: Python<'_>,
-        concepts: Concepts<'_>,
+        py: Python<'py>,
+        concepts: Concepts<'py>,
         measure: &str,
-        content: Option<PyReadonlyArray1<'_, f64>>,
+        content: Option<PyReadonlyArray1<'py, f64>>,
+        progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<meaning::Concepts> {
         let concepts = concepts.as_slice()?;
         concepts.iter().filter(|&&c| c != nominym_core::MISSING).try_for_each(|&c| self.check(c))?;
         let measure = self.measure(measure, content.as_ref())?;
-        Ok(meaning::Concepts::new(run(py, None, |_| Tree::new(&self.core, concepts, &measure))?))
+        run(py, progress, |control| meaning::Concepts::new(&self.core, concepts, &measure, control))
     }
 
     /// The tree of first parents.

@@ -4,6 +4,7 @@
 //! block that it needs: no matrix is made of the categories of a line, of a tree or of values that are only equal or not,
 //! and their number does not matter.
 
+mod dag;
 pub mod sets;
 mod tree;
 
@@ -13,6 +14,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::memory;
 
+pub use dag::Dag;
 pub use sets::Sets;
 pub use tree::Tree;
 
@@ -37,6 +39,8 @@ pub enum Meaning<'a> {
     Equality(&'a [u32]),
     /// Concepts of a taxonomy in which none has two parents.
     Tree(&'a Tree),
+    /// Concepts of any taxonomy.
+    Dag(&'a Dag),
     /// Sets of items.
     Sets(Sets<'a>),
 }
@@ -68,6 +72,7 @@ impl<'a> Meaning<'a> {
             Self::Line { positions, .. } => positions.len(),
             Self::Equality(numbers) => numbers.len(),
             Self::Tree(tree) => tree.categories(),
+            Self::Dag(dag) => dag.categories(),
             Self::Sets(sets) => sets.categories(),
         }
     }
@@ -89,6 +94,7 @@ impl<'a> Meaning<'a> {
             }
             Self::Equality(numbers) => f64::from(numbers[a as usize] != numbers[b as usize]),
             Self::Tree(tree) => tree.distance(a, b),
+            Self::Dag(dag) => dag.distance(a, b),
             Self::Sets(sets) => sets.distance(a, b),
         }
     }
@@ -100,6 +106,7 @@ impl<'a> Meaning<'a> {
             Self::Line { gap, .. } => gap,
             Self::Equality(_) | Self::Sets(_) => 1.0,
             Self::Tree(tree) => tree.gap(),
+            Self::Dag(dag) => dag.gap(),
         }
     }
 
@@ -145,8 +152,10 @@ impl<'a> Meaning<'a> {
         }
         let counted: Vec<(u32, u64)> = (0..).zip(counts).filter(|&(_, count)| count > 0).collect();
         control.check()?;
-        if let Self::Sets(sets) = self {
-            return sets.spread(codes, &counted, control);
+        match self {
+            Self::Sets(sets) => return sets.spread(&counted, control),
+            Self::Dag(dag) => return dag.spread(&counted, control),
+            _ => {}
         }
         let sum = if matches!(self, Self::Matrix { .. }) {
             let of_row = |&(a, n): &(u32, u64)| {

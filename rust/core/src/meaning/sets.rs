@@ -81,10 +81,11 @@ impl Sets<'_> {
         4 * members * members + 24 * members * longest
     }
 
-    /// Mean squared distance between two random records, given the category of each: over all pairs of categories where
-    /// these are few, else over some hundred thousand pairs of records, always the same.
-    pub fn spread(self, codes: &[u32], counted: &[(u32, u64)], control: &Control) -> Result<f64> {
-        let n = codes.len() as f64;
+    /// Mean squared distance between two random records, given the categories and how often each occurs: over all pairs of
+    /// categories where these are few, else over some hundred thousand pairs of records, always the same.
+    pub fn spread(self, counted: &[(u32, u64)], control: &Control) -> Result<f64> {
+        let records: u64 = counted.iter().map(|x| x.1).sum();
+        let n = records as f64;
         if counted.len().pow(2) <= 2 * SAMPLED {
             let to_before = |i: usize, a: u32| {
                 counted[..i].iter().map(|&(b, n)| n as f64 * self.distance(a, b).powi(2)).sum::<f64>()
@@ -92,14 +93,26 @@ impl Sets<'_> {
             let rows = counted.iter().enumerate().map(|(i, &(a, n))| n as f64 * to_before(i, a));
             return Ok(2.0 * rows.sum::<f64>() / n / n);
         }
-        // A weight of columns against each other; the draw tells nothing of anybody, so it may be known.
+        // A weight of columns against each other; the draw tells nothing of anybody, so it may be known. Who is drawn depends on
+        // how often each set occurs and never on where: groups must not depend on the order of the records.
+        memory::require(8 * counted.len(), "the spread of a column")?;
         let mut rng = Streams::new(Some(0))?.generator(Stream::Synthetic(0), 0);
+        let ends: Vec<u64> = counted
+            .iter()
+            .scan(0, |end, &(_, count)| {
+                *end += count;
+                Some(*end)
+            })
+            .collect();
         let mut sum = 0.0;
         for pair in 0..SAMPLED {
             if pair.is_multiple_of(PART) {
                 control.check()?;
             }
-            let mut any = || codes[rng.random_range(0..codes.len())];
+            let mut any = || {
+                let record = rng.random_range(0..records);
+                counted[ends.partition_point(|&end| end <= record)].0
+            };
             sum += self.distance(any(), any()).powi(2);
         }
         Ok(sum / SAMPLED as f64)
@@ -212,9 +225,9 @@ mod tests {
         let codes: Vec<u32> = (0..900).collect();
         let counted: Vec<(u32, u64)> = codes.iter().map(|&code| (code, 1)).collect();
         let squares: f64 = codes.iter().flat_map(|&a| codes.iter().map(move |&b| meaning.distance(a, b).powi(2))).sum();
-        let found = meaning.spread(&codes, &counted, &Control::new()).unwrap();
+        let found = meaning.spread(&counted, &Control::new()).unwrap();
         assert!((found / (squares / 810_000.0) - 1.0).abs() < 0.01, "{found}");
-        let few = meaning.spread(&codes[..50], &counted[..50], &Control::new()).unwrap();
+        let few = meaning.spread(&counted[..50], &Control::new()).unwrap();
         let some = &codes[..50];
         let squares: f64 = some.iter().flat_map(|&a| some.iter().map(move |&b| meaning.distance(a, b).powi(2))).sum();
         assert!((few - squares / 2500.0).abs() < 1e-12);

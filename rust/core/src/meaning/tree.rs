@@ -36,13 +36,36 @@ pub struct Tree {
 
 /// How two numbers make a distance. It grows with the sum of those of the concepts and falls with that of the subsumer.
 #[derive(Debug, Clone, Copy)]
-enum Formula {
+pub(super) enum Formula {
     Edges(Edges),
     Feature,
     Content(Content),
 }
 
 impl Formula {
+    /// The formula of a measure, and the information content of every concept where it takes that instead of depths.
+    pub(super) fn of<'a>(measure: &'a Measure, taxonomy: &Taxonomy) -> (Self, Option<&'a [f64]>) {
+        let max_depth = taxonomy.max_depth();
+        match measure {
+            Measure::Path => (Self::Edges(Edges::Path), None),
+            Measure::LeacockChodorow => (Self::Edges(Edges::LeacockChodorow { max_depth }), None),
+            Measure::WuPalmer => (Self::Edges(Edges::WuPalmer), None),
+            Measure::TaxonomicFeature => (Self::Feature, None),
+            Measure::Resnik(ic) => (Self::Content(Content::Resnik { max: ic.max }), Some(&ic.of)),
+            Measure::Lin(ic) => (Self::Content(Content::Lin), Some(&ic.of)),
+            Measure::JiangConrath(ic) => (Self::Content(Content::JiangConrath), Some(&ic.of)),
+        }
+    }
+
+    /// Whether the deepest subsumer counts; if not, all of them may.
+    pub(super) fn deepest(self) -> bool {
+        match self {
+            Self::Edges(edges) => edges.deepest(),
+            Self::Feature => false,
+            Self::Content(_) => true,
+        }
+    }
+
     #[inline]
     fn distance(self, sum: f64, subsumer: f64) -> f64 {
         match self {
@@ -63,17 +86,7 @@ impl Tree {
         memory::require(64 * taxonomy.len() + (40 + 4 * levels) * concepts.len(), "the tree of a column")?;
         let closure = Closure::new(taxonomy, concepts.iter().copied().filter(|&c| c != crate::MISSING))?;
         let depth = |node: u32| f64::from(closure.depth[node as usize]);
-        let (formula, content) = match measure {
-            Measure::Path => (Formula::Edges(Edges::Path), None),
-            Measure::LeacockChodorow => {
-                (Formula::Edges(Edges::LeacockChodorow { max_depth: taxonomy.max_depth() }), None)
-            }
-            Measure::WuPalmer => (Formula::Edges(Edges::WuPalmer), None),
-            Measure::TaxonomicFeature => (Formula::Feature, None),
-            Measure::Resnik(ic) => (Formula::Content(Content::Resnik { max: ic.max }), Some(&ic.of)),
-            Measure::Lin(ic) => (Formula::Content(Content::Lin), Some(&ic.of)),
-            Measure::JiangConrath(ic) => (Formula::Content(Content::JiangConrath), Some(&ic.of)),
-        };
+        let (formula, content) = Formula::of(measure, taxonomy);
         let number = |node: u32| content.map_or(depth(node), |of| of[closure.concept[node as usize] as usize]);
         let walk = walk(&closure);
         let mut at = vec![0; walk.len()];

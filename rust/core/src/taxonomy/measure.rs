@@ -56,7 +56,7 @@ pub(crate) enum Edges {
 
 impl Edges {
     /// Whether deeper subsumers come first; if not, only the path counts.
-    pub(super) fn deepest(self) -> bool {
+    pub(crate) fn deepest(self) -> bool {
         matches!(self, Self::WuPalmer)
     }
 

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
-use crate::meaning::{Meaning, Sets, Tree};
+use crate::meaning::{Dag, Meaning, Sets, Tree};
 use crate::memory;
 use crate::tuples::Attribute;
 
@@ -33,6 +33,7 @@ pub(super) enum Cells<'a> {
     /// Of values that differ, by the number of each category.
     Equality(&'a [u32], f32),
     Tree(Branches<'a>),
+    Dag(&'a Dag),
     Sets(Sets<'a>),
 }
 
@@ -133,6 +134,7 @@ impl Weighted<'_> {
                 }
             }
             Cells::Tree(branches) => self.cost(branches.tree.distance(a, b)),
+            Cells::Dag(dag) => self.cost(dag.distance(a, b)),
             Cells::Sets(sets) => self.cost(sets.distance(a, b)),
         }
     }
@@ -176,6 +178,10 @@ impl Weighted<'_> {
                     row.iter_mut().zip(&own).for_each(|(sum, &other)| *sum += if other == own[i] { 0.0 } else { cost });
                 });
             }
+            Cells::Dag(dag) => rows(&mut |i, row| {
+                let each = row.iter_mut().zip(crowd);
+                each.for_each(|(sum, &other)| *sum += weight * self.cost(dag.distance(crowd[i], other)));
+            }),
             Cells::Tree(_) | Cells::Sets(_) => {}
         }
     }
@@ -201,6 +207,7 @@ impl<'a> Costs<'a> {
                 Meaning::Line { positions, gap } => Cells::Line(Line::new(positions, gap, weight)),
                 Meaning::Equality(numbers) => Cells::Equality(numbers, weight as f32),
                 Meaning::Tree(tree) => Cells::Tree(Branches::new(tree, weight)),
+                Meaning::Dag(dag) => Cells::Dag(dag),
                 Meaning::Sets(sets) => Cells::Sets(sets),
             };
             Ok(Weighted { meaning, weight, cells })
@@ -330,6 +337,7 @@ mod tests {
         let information = Information::seco(&taxonomy, &control).unwrap();
         let measures = [Measure::WuPalmer, Measure::Path, Measure::TaxonomicFeature, Measure::Resnik(information)];
         let trees = measures.map(|measure| Tree::new(&taxonomy, &concepts, &measure).unwrap());
+        let dag = Dag::new(&taxonomy, &concepts, &Measure::WuPalmer, &control).unwrap();
         let positions: Vec<f64> = (0..d).map(|i| if i == 7 { f64::NAN } else { (i * 37 % d) as f64 }).collect();
         let numbers: Vec<u32> = (0..d as u32).map(|i| i / 2).collect();
         let matrix: Vec<f64> = (0..d * d).map(|cell| trees[0].distance((cell / d) as u32, (cell % d) as u32)).collect();
@@ -341,6 +349,7 @@ mod tests {
             Meaning::Equality(&numbers),
             Meaning::matrix(&matrix, d).unwrap(),
             Meaning::Sets(Sets { sets: &sets, missing: true }),
+            Meaning::Dag(&dag),
         ];
         let codes: Vec<u32> = (0..500).map(|_| rng.random_range(0..d as u32)).collect();
         for meaning in trees.iter().map(Meaning::Tree).chain(others) {

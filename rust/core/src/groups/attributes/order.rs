@@ -155,7 +155,7 @@ impl<'a> Order<'a> {
             match &weighted.cells {
                 Cells::Line(_) => 0,
                 Cells::Equality(..) => 2 * size_of::<u32>() * d,
-                Cells::Matrix(_) | Cells::Sets(_) => d * (2 * size_of::<Split>() + 32),
+                Cells::Matrix(_) | Cells::Dag(_) | Cells::Sets(_) => d * (2 * size_of::<Split>() + 32),
                 Cells::Tree(Branches { tree, .. }) => d * 3 * size_of::<Split>() + tree.nodes().1.len() * 80,
             }
         };
@@ -169,7 +169,9 @@ fn hierarchy<'a>(weighted: &'a Weighted<'_>, rng: &mut ChaCha20Rng) -> Hierarchy
             let d = weighted.meaning.categories();
             by_distance(d, d, |a, b| cells[a as usize * d + b as usize], rng)
         }
-        Cells::Sets(_) => by_distance(weighted.meaning.categories(), LOOKED, |a, b| weighted.between(a, b), rng),
+        Cells::Dag(_) | Cells::Sets(_) => {
+            by_distance(weighted.meaning.categories(), LOOKED, |a, b| weighted.between(a, b), rng)
+        }
         Cells::Line(line) => {
             let splits = Splits::Halves { widths: Widths::Line(line), salt: rng.random() };
             Hierarchy { place: Cow::Borrowed(&line.rank), splits }
