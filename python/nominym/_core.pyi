@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "ConceptRows",
     "Concepts",
     "Graph",
     "Marginality",
@@ -69,6 +70,10 @@ _Progress = Callable[[int, int], object] | None
 class Concepts:
     def __len__(self) -> int: ...
 
+@final
+class ConceptRows:
+    def __len__(self) -> int: ...
+
 # A matrix, positions on a line, numbers that are equal or not, or concepts of a tree.
 _Distances = NDArray[np.float64] | NDArray[np.uint32] | Concepts
 
@@ -90,6 +95,7 @@ class Graph:
     def lcs(self, concepts: _Concepts) -> int: ...
     def restrict(self, concept: int) -> tuple[Graph, _Concepts]: ...
     def tree(self, concepts: _Concepts, measure: str, content: NDArray[np.float64] | None = None) -> Concepts: ...
+    def rows(self, concepts: _Concepts, measure: str, content: NDArray[np.float64] | None = None) -> ConceptRows: ...
     def first_parents(self) -> Graph: ...
     def edges(self) -> tuple[_Concepts, _Concepts]: ...
     def information(
@@ -135,8 +141,8 @@ def covariance_squared(
     x: NDArray[np.uint32],
     y: NDArray[np.uint32],
     count: NDArray[np.uint64],
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
+    a: _Distances | ConceptRows,
+    b: _Distances | ConceptRows,
     progress: _Progress = None,
 ) -> float: ...
 def digits(graph: Graph, counts: NDArray[np.uint64]) -> tuple[int, int, list[tuple[int, int]]]: ...
@@ -153,7 +159,7 @@ _Swapped = tuple[_Codes, NDArray[np.uint64]]
 def swap_fixed(
     codes: _Codes,
     counts: NDArray[np.uint64],
-    distances: NDArray[np.float64],
+    distances: _Distances,
     k: int,
     seed: int | None,
     column: int,
@@ -162,7 +168,7 @@ def swap_fixed(
 def swap_dynamic(
     codes: _Codes,
     counts: NDArray[np.uint64],
-    distances: NDArray[np.float64],
+    distances: _Distances,
     k: int,
     seed: int | None,
     column: int,

@@ -216,13 +216,6 @@ def test_progress_of_statistics() -> None:
         assert seen[-1][0] == seen[-1][1] > 0
 
 
-def test_statistics_beyond_memory_are_refused(monkeypatch) -> None:
-    monkeypatch.setattr(control, "free_memory", lambda: 1000)
-    tax = Taxonomy.from_edges([(f"{i:03}", "top") for i in range(2_000)])
-    with pytest.raises(error.SizeError, match="too many categories"):
-        stats.distance_variance(tax.ids, tax)
-
-
 def test_several_names_of_one_concept_are_one_value() -> None:
     tax = Taxonomy.from_edges([("D1", "D0"), ("D2", "D0")], labels={"D1": "Coma"})
     assert stats.semantic_variance(["D1", "coma", "D2"], tax) == stats.semantic_variance(["D1", "D1", "D2"], tax)

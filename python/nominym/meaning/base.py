@@ -254,6 +254,10 @@ class Space(ABC):
         """
         return None
 
+    def rows(self, places: NDArray[np.uint32]) -> _core.ConceptRows | None:
+        """Return some places for the core to measure row by row, or None where there is nothing but a matrix."""
+        return None
+
     def matrix(self, places: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure all pairs of some places."""
         require_matrix(len(places), 8, "the column has too many categories for this; make its values coarser")

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from nominym._core import Graph
+from nominym._core import ConceptRows, Graph
 from nominym.control import Progress, reporter, steps
 from nominym.error import Advice, CycleError, ParameterError, RootError, TaxonomyError, UnknownConceptError
 from nominym.meaning.base import (
@@ -526,6 +526,10 @@ class ConceptSpace(Space):
             return None
         nowhere = np.full(int(missing), 2**32 - 1, dtype=np.uint32)
         return self.taxonomy.graph.tree(np.concatenate([places, nowhere]), self.measure.name, self.content)
+
+    def rows(self, places: NDArray[np.uint32]) -> ConceptRows:
+        """Return some concepts for the core to measure row by row."""
+        return self.taxonomy.graph.rows(places, self.measure.name, self.content)
 
     def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure every concept of one list against every concept of another; all against all in one pass."""

@@ -429,9 +429,9 @@ def _swap_alone(
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
     codes, counts = attribute.column.codes, attribute.column.counts
     if method == "fixed":
-        return _core.swap_fixed(codes, counts, attribute.distances, k, seed, column, report)
+        return _core.swap_fixed(codes, counts, attribute.meant, k, seed, column, report)
     if method == "dynamic":
-        return _core.swap_dynamic(codes, counts, attribute.distances, k, seed, column, report)
+        return _core.swap_dynamic(codes, counts, attribute.meant, k, seed, column, report)
     if method == "random":
         return _core.swap_random(codes, seed, column, report)
     if method == "distributional":

@@ -1,12 +1,15 @@
 //! What the categories of a column mean, as it arrives from Python.
 
 use nominym_core::meaning::{Meaning, Tree};
+use nominym_core::stats::distance::Distances;
+use nominym_core::taxonomy::Measure;
 use nominym_core::tuples::Attribute;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::control::guard;
 use crate::error::raise;
+use crate::taxonomy::Graph;
 
 /// Categories that are concepts of a tree.
 #[pyclass(frozen, module = "nominym._core")]
@@ -25,6 +28,47 @@ impl Concepts {
     /// Number of categories.
     fn __len__(&self) -> usize {
         self.core.categories()
+    }
+}
+
+/// Categories that are concepts of any taxonomy, to be measured row by row.
+#[pyclass(frozen, module = "nominym._core")]
+pub struct ConceptRows {
+    graph: Py<Graph>,
+    concepts: Vec<u32>,
+    measure: Measure,
+}
+
+impl ConceptRows {
+    pub fn new(graph: Py<Graph>, concepts: Vec<u32>, measure: Measure) -> Self {
+        Self { graph, concepts, measure }
+    }
+}
+
+#[pymethods]
+impl ConceptRows {
+    /// Number of categories.
+    fn __len__(&self) -> usize {
+        self.concepts.len()
+    }
+}
+
+/// Distances for a covariance: all that a column may have, or rows where no matrix fits.
+#[derive(FromPyObject)]
+pub enum Measured<'py> {
+    Rows(Bound<'py, ConceptRows>),
+    Given(Given<'py>),
+}
+
+impl Measured<'_> {
+    pub fn core(&self) -> PyResult<Distances<'_>> {
+        Ok(match self {
+            Self::Rows(rows) => {
+                let ConceptRows { graph, concepts, measure } = rows.get();
+                Distances::Rows { taxonomy: graph.get().core(), concepts, measure }
+            }
+            Self::Given(given) => Distances::Meaning(given.core()?),
+        })
     }
 }
 

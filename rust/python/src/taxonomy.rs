@@ -152,6 +152,20 @@ impl Graph {
         Ok(meaning::Concepts::new(run(py, None, |_| Tree::new(&self.core, concepts, &measure))?))
     }
 
+    /// Categories that are concepts of this taxonomy, to be measured row by row where no matrix fits.
+    #[pyo3(signature = (concepts, measure, content=None))]
+    fn rows(
+        slf: Bound<'_, Self>,
+        concepts: Concepts<'_>,
+        measure: &str,
+        content: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<meaning::ConceptRows> {
+        let graph = slf.get();
+        let concepts = graph.concepts(&concepts)?;
+        let measure = graph.measure(measure, content.as_ref())?;
+        Ok(meaning::ConceptRows::new(slf.clone().unbind(), guard(|| copied(concepts))?, measure))
+    }
+
     /// The tree of first parents.
     fn first_parents(&self, py: Python<'_>) -> PyResult<Self> {
         Ok(Self { core: run(py, None, |_| self.core.first_parents())? })

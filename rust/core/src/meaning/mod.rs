@@ -4,6 +4,8 @@
 //! block that it needs: no matrix is made of the categories of a line, of a tree or of values that are only equal or not,
 //! and their number does not matter.
 
+pub(crate) mod nested;
+mod sums;
 mod tree;
 
 use rayon::prelude::*;
@@ -11,7 +13,9 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::taxonomy::measure::Edges;
 
+pub(crate) use sums::Sums;
 pub use tree::Tree;
 
 /// Distances between the categories of a column.
