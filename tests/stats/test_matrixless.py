@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym import control, stats
-from nominym.meaning import Space
-from nominym.meaning import taxonomy
+from nominym.meaning import Space, taxonomy
 from nominym.stats import semantic
 from reference import naive_sd_cov
 
@@ -110,11 +109,14 @@ def test_many_concepts_need_no_matrix(monkeypatch, measure) -> None:
     """Of a tree by its groups, of another taxonomy by rows: the same as from matrices."""
     rng = np.random.default_rng(4)
     edges = [(f"v{i}", f"v{(i - 1) // 3}") for i in range(1, 400)]
-    shapes = {"tree": nym.Taxonomy.from_edges(edges), "dag": nym.Taxonomy.from_edges([*edges, ("v9", "v3"), ("v80", "v5")])}
+    shapes = {
+        "tree": nym.Taxonomy.from_edges(edges),
+        "dag": nym.Taxonomy.from_edges([*edges, ("v9", "v3"), ("v80", "v5")]),
+    }
     x = rng.integers(0, 400, 5_000)
     y = np.where(rng.random(5_000) < 0.5, (x + 1) % 400, rng.integers(0, 400, 5_000))
     first, second = ([f"v{i}" for i in codes] for codes in (x, y))
-    pairs = list(itertools.product(shapes.values(), shapes.values()))
+    pairs = list(itertools.product(shapes, shapes))
     wanted = [stats.distance_correlation(first, second, a, b, measure=measure) for a, b in pairs]
     without_matrices(monkeypatch)
     monkeypatch.setattr(Space, "matrix", lambda *_: pytest.fail("a matrix"))

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nominym as nym
-from nominym import DistanceMatrix, Measure, Taxonomy, control, error, stats
+from nominym import DistanceMatrix, Measure, Taxonomy, error, stats
 from reference import Edges, Naive, both, edge_lists, naive_sd_cov
 
 WP = Measure()

@@ -188,15 +188,15 @@ def covariances(attributes: Sequence[Attribute], progress: Progress = None) -> N
 def _distances(attribute: Attribute) -> Distances | _core.ConceptRows:
     """Give the core the distances of an attribute: as a matrix if it is small, else without one.
 
-    A matrix loses fewer digits. Where there is no other way than rows of a taxonomy, which takes longer, a matrix may have an
-    eighth of the memory.
+    A matrix loses fewer digits. Where there is no other way than rows of a taxonomy, which takes longer, a matrix may
+    have an eighth of the memory.
     """
     if "distances" in attribute.__dict__:
         return attribute.distances
     free = free_memory()
     fits = free is None or 8 * attribute.size**2 <= max(free // 8, LITTLE)
     if not fits or attribute.size > MANY:
-        found = attribute.space.matrixless(attribute.places, missing=False)
+        found: Distances | _core.ConceptRows | None = attribute.space.matrixless(attribute.places, missing=False)
         if found is None and not fits:
             found = attribute.space.rows(attribute.places)
         if found is not None:

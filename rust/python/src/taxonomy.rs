@@ -269,9 +269,6 @@ impl Graph {
             return Err(raise("ParameterError", "one count for each concept is needed", vec![]));
         }
         let measure = self.measure(measure, content.as_ref())?;
-        run(py, progress, |control| {
-            let sums = distance::Sums::new(&self.core, concepts, counts, &measure, control)?;
-            Ok(sums.smallest())
-        })
+        run(py, progress, |control| nominym_core::meaning::mean(&self.core, concepts, counts, &measure, control))
     }
 }

@@ -4,6 +4,7 @@
 //! block that it needs: no matrix is made of the categories of a line, of a tree or of values that are only equal or not,
 //! and their number does not matter.
 
+mod mean;
 pub(crate) mod nested;
 mod sums;
 mod tree;
@@ -15,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::taxonomy::measure::Edges;
 
+pub use mean::mean;
 pub(crate) use sums::Sums;
 pub use tree::Tree;
 

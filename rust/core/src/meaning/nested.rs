@@ -70,7 +70,9 @@ impl Nested {
         distinct.dedup();
         let place: Vec<u32> = numbers.iter().map(|n| distinct.partition_point(|x| x < n) as u32).collect();
         let mut groups = Lists::builder(d, 2 * d);
-        place.iter().for_each(|&p| groups.push([0, p + 1]));
+        for &p in &place {
+            groups.push([0, p + 1]);
+        }
         let number = distinct.len() + 1;
         let mut kind = vec![1; number];
         kind[0] = 0;
@@ -84,19 +86,19 @@ impl Nested {
     fn of_tree(tree: &Tree) -> Result<Option<Self>> {
         let (d, nodes) = (tree.place.len(), tree.parent.len());
         memory::require(4 * nodes, WHAT)?;
-        let mut depth = vec![1usize; nodes];
+        let mut depth = vec![1u32; nodes];
         for node in 1..nodes {
             depth[node] = depth[tree.parent[node] as usize] + 1;
         }
         let known = || tree.place.iter().filter(|&&p| p != super::tree::NOWHERE);
         // One of all, and one of its own for each.
-        let items = known().map(|&p| depth[tree.node[p as usize] as usize] + 2).sum::<usize>() + 2 * d;
+        let items = known().map(|&p| depth[tree.node[p as usize] as usize] as usize + 2).sum::<usize>() + 2 * d;
         drop(depth);
         if items > DEEP * d.max(1) || items > u32::MAX as usize {
             return Ok(None);
         }
         let number = 1 + nodes + tree.own.len() + 1;
-        memory::require(4 * items + 32 * d + 56 * number + 8 * TABLE, WHAT)?;
+        memory::require(4 * items + 24 * d + 72 * number, WHAT)?;
         // Resnik's measure takes nothing of the concepts.
         let number_of = |own: f64| if tree.formula.takes_own() { own } else { 0.0 };
         let mut own: Vec<f64> = tree.own.iter().map(|&own| number_of(own)).collect();
@@ -145,16 +147,18 @@ impl Nested {
         let (kind, kinds) = kinds(&values);
         let mut nested =
             Self { groups: all, number, place, class, own, kind, kinds, formula: tree.formula, table: Vec::new() };
-        nested.tabulate();
+        nested.tabulate()?;
         Ok(Some(nested))
     }
 
-    fn tabulate(&mut self) {
+    fn tabulate(&mut self) -> Result<()> {
         let c = self.own.len();
         if self.kinds.len().saturating_mul(c * c) <= TABLE {
             let cell = |i: usize| self.worked_out((i / c / c) as u32, (i / c % c) as u32, (i % c) as u32);
+            memory::require(8 * self.kinds.len() * c * c, WHAT)?;
             self.table = (0..self.kinds.len() * c * c).map(cell).collect();
         }
+        Ok(())
     }
 
     /// Groups of a category, from that of all to the smallest.
@@ -221,15 +225,20 @@ impl Nested {
             let class = self.class(category);
             cells.extend(self.groups(category).iter().map(|&group| (group, class, weight)));
         }
-        cells.par_sort_by_key(|cell| (cell.0, cell.1));
+        // Weights are numbers of records, which add up alike in any order.
+        cells.par_sort_unstable_by_key(|cell| (cell.0, cell.1));
         cells.dedup_by(|next, cell| {
             let same = (next.0, next.1) == (cell.0, cell.1);
             cell.2 += if same { next.2 } else { 0.0 };
             same
         });
         let mut starts = vec![0u32; self.number + 1];
-        cells.iter().for_each(|cell| starts[cell.0 as usize + 1] += 1);
-        (0..self.number).for_each(|i| starts[i + 1] += starts[i]);
+        for cell in &cells {
+            starts[cell.0 as usize + 1] += 1;
+        }
+        for i in 0..self.number {
+            starts[i + 1] += starts[i];
+        }
         sums.par_iter_mut().zip(&self.class).enumerate().with_min_len(256).for_each(|(category, (sum, &class))| {
             let of_group = |&group: &u32| {
                 let (kind, group) = (self.kind(group), group as usize);

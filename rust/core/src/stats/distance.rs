@@ -141,9 +141,12 @@ fn means(sums: &Sums<'_>, counts: &[u64], records: f64) -> Result<Vec<f64>> {
     let d = counts.len();
     memory::require(24 * d + sums.needs(d), WHAT)?;
     let mut weights = Vec::with_capacity(d);
-    weights.extend((0..).zip(counts).filter(|w| *w.1 > 0).map(|(c, &count)| (c, count as f64 / records)));
+    weights.extend((0..).zip(counts).filter(|w| *w.1 > 0).map(|(c, &count)| (c, count as f64)));
     let mut of = vec![0.0; d];
     sums.fill(&weights, &mut of);
+    for sum in &mut of {
+        *sum /= records;
+    }
     Ok(of)
 }
 
@@ -199,7 +202,7 @@ fn without_rows(joint: &Joint, a: &Sums<'_>, b: &Sums<'_>, control: &Control) ->
         }
     }
     let (pairs, records) = (joint.x.len(), joint.records() as f64);
-    memory::require(8 * (joint.categories.0 + joint.categories.1) + 2 * GROUPED * pairs, WHAT)?;
+    memory::require(8 * (joint.categories.0 + joint.categories.1), WHAT)?;
     let margins = joint.margins();
     let (mean_a, mean_b) = (means(a, &margins.0, records)?, means(b, &margins.1, records)?);
     let mean = |of: &[f64], counts: &[u64]| of.iter().zip(counts).map(|(m, &c)| m * c as f64).sum::<f64>() / records;

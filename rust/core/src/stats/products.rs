@@ -54,12 +54,12 @@ fn down(points: &mut [Point], level: usize, a: &Nested, b: &Nested, control: &Co
     if below(&parts[0][0]).is_none() {
         control.advance(parts.remove(0).len() as u64)?;
     }
-    let of_part = |part: &mut &mut [Point]| down(part, level + 1, a, b, control);
+    let of_part = |part: &mut [Point]| down(part, level + 1, a, b, control);
     if shared {
-        let sums: Result<Vec<f64>> = parts.par_iter_mut().with_max_len(1).map(of_part).collect();
+        let sums: Result<Vec<f64>> = parts.into_par_iter().with_max_len(1).map(of_part).collect();
         sum += sums?.iter().sum::<f64>();
     } else {
-        for part in &mut parts {
+        for part in parts {
             sum += of_part(part)?;
         }
     }
@@ -187,12 +187,12 @@ where
     if below(&parts[0][0]).is_none() {
         control.advance(parts.remove(0).len() as u64)?;
     }
-    let of_part = |part: &mut &mut [Point]| along(part, level + 1, at, b, control);
+    let of_part = |part: &mut [Point]| along(part, level + 1, at, b, control);
     if shared {
-        let sums: Result<Vec<f64>> = parts.par_iter_mut().with_max_len(1).map(of_part).collect();
+        let sums: Result<Vec<f64>> = parts.into_par_iter().with_max_len(1).map(of_part).collect();
         sum += sums?.iter().sum::<f64>();
     } else {
-        for part in &mut parts {
+        for part in parts {
             sum += of_part(part)?;
         }
     }
@@ -209,9 +209,13 @@ pub(super) fn of_lines(points: &mut [[f64; 3]], control: &Control) -> Result<f64
     // Around the mean, moments lose fewer digits; from the smallest, a constant is exactly 0.
     for side in 0..2 {
         let low = points.iter().map(|p| p[side]).fold(f64::INFINITY, f64::min);
-        points.iter_mut().for_each(|p| p[side] -= low);
+        for p in &mut *points {
+            p[side] -= low;
+        }
         let mean = points.iter().map(|p| p[2] * p[side]).sum::<f64>() / n;
-        points.iter_mut().for_each(|p| p[side] -= mean);
+        for p in &mut *points {
+            p[side] -= mean;
+        }
     }
     points.par_sort_unstable_by(|p, q| p[0].total_cmp(&q[0]).then(p[1].total_cmp(&q[1])));
     let mut moments = [0.0; 3];

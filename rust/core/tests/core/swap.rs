@@ -138,14 +138,12 @@ fn without_a_matrix_the_law_is_the_same() {
     let meanings = [Meaning::line(&positions).unwrap(), Meaning::Equality(&[3, 1, 4, 0, 1]), Meaning::Tree(&tree)];
     for meaning in meanings {
         let distance = |a, b| meaning.distance(a, b);
-        for codes in COLUMNS {
+        for codes in [COLUMNS[0], COLUMNS[2]] {
             let n = counts(codes, 5, &Control::new()).unwrap();
-            for k in [1, 3] {
-                same_law(
-                    |rng| dynamic::swap(codes, meaning, &n, k, rng, &Control::new()).unwrap(),
-                    |rng| naive_dynamic(codes, &distance, k, rng),
-                );
-            }
+            same_law(
+                |rng| dynamic::swap(codes, meaning, &n, 2, rng, &Control::new()).unwrap(),
+                |rng| naive_dynamic(codes, &distance, 2, rng),
+            );
             same_law(
                 |rng| {
                     let ranks = ranked::ranks_from_the_farthest(meaning, &n, rng).unwrap();
