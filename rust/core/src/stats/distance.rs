@@ -208,7 +208,7 @@ fn without_rows(joint: &Joint, a: &Sums<'_>, b: &Sums<'_>, control: &Control) ->
     let mean = |of: &[f64], counts: &[u64]| of.iter().zip(counts).map(|(m, &c)| m * c as f64).sum::<f64>() / records;
     let (all_a, all_b) = (mean(&mean_a, &margins.0), mean(&mean_b, &margins.1));
     control.check()?;
-    memory::require(2 * GROUPED * pairs, WHAT)?;
+    memory::require(GROUPED * pairs, WHAT)?;
     let points = || joint.x.iter().zip(&joint.y).zip(&joint.count).map(|((&x, &y), &n)| (x, y, n as f64));
     let apart: f64 = points().map(|(x, y, n)| n * mean_a[x as usize] * mean_b[y as usize]).sum();
     drop((mean_a, mean_b));

@@ -25,8 +25,8 @@ const SHARED: usize = 1 << 12;
 /// Points up to which all pairs are less work than to sort them by class.
 const FEW: usize = 12;
 
-/// Bytes that [`of_groups`] takes for so many points.
-pub(super) const GROUPED: usize = 24;
+/// Bytes for each point that sums of products take: itself, a place to sort it, its part, and what that adds.
+pub(super) const GROUPED: usize = 72;
 
 /// The sum of products of both distances where values of both columns are in nested groups.
 ///
@@ -50,7 +50,8 @@ fn down(points: &mut [Point], level: usize, a: &Nested, b: &Nested, control: &Co
     let below = |p: &Point| a.groups(p.x).get(level + 1).copied();
     points.sort_unstable_by_key(|p| (below(p), b.place[p.y as usize], p.y, p.x));
     let shared = points.len() > SHARED;
-    let mut parts: Vec<&mut [Point]> = points.chunk_by_mut(|p, q| below(p) == below(q)).collect();
+    let mut parts = Vec::with_capacity(points.chunk_by(|p, q| below(p) == below(q)).count());
+    parts.extend(points.chunk_by_mut(|p, q| below(p) == below(q)));
     if below(&parts[0][0]).is_none() {
         control.advance(parts.remove(0).len() as u64)?;
     }
@@ -183,7 +184,8 @@ where
     // Stable: the points of each group stay in the order of the line.
     points.sort_by_key(below);
     let shared = points.len() > SHARED;
-    let mut parts: Vec<&mut [Point]> = points.chunk_by_mut(|p, q| below(p) == below(q)).collect();
+    let mut parts = Vec::with_capacity(points.chunk_by(|p, q| below(p) == below(q)).count());
+    parts.extend(points.chunk_by_mut(|p, q| below(p) == below(q)));
     if below(&parts[0][0]).is_none() {
         control.advance(parts.remove(0).len() as u64)?;
     }
