@@ -100,7 +100,7 @@ impl Kinds {
         with_missing[19] = f64::NAN;
         let child: Vec<u32> = (1..30).collect();
         let parent: Vec<u32> =
-            (1..30).map(|i| if salt % 3 == 0 { i - 1 - mixed(i) % i.min(2) } else { mixed(i) % i }).collect();
+            (1..30).map(|i| if salt.is_multiple_of(3) { i - 1 - mixed(i) % i.min(2) } else { mixed(i) % i }).collect();
         let taxonomy = Taxonomy::new(30, &child, &parent).unwrap();
         // Some have a second parent.
         let second = || {
