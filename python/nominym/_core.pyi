@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "ConceptRows",
     "Concepts",
     "Graph",
     "Marginality",
@@ -70,6 +71,10 @@ _Progress = Callable[[int, int], object] | None
 class Concepts:
     def __len__(self) -> int: ...
 
+@final
+class ConceptRows:
+    def __len__(self) -> int: ...
+
 # A matrix, positions on a line, numbers that are equal or not, concepts of a tree, or sets and whether there are gaps.
 _Distances = NDArray[np.float64] | NDArray[np.uint32] | Concepts | tuple[Sets, bool]
 
@@ -97,6 +102,7 @@ class Graph:
         content: NDArray[np.float64] | None = None,
         progress: _Progress = None,
     ) -> Concepts: ...
+    def rows(self, concepts: _Concepts, measure: str, content: NDArray[np.float64] | None = None) -> ConceptRows: ...
     def first_parents(self) -> Graph: ...
     def edges(self) -> tuple[_Concepts, _Concepts]: ...
     def information(
@@ -142,8 +148,8 @@ def covariance_squared(
     x: NDArray[np.uint32],
     y: NDArray[np.uint32],
     count: NDArray[np.uint64],
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
+    a: _Distances | ConceptRows,
+    b: _Distances | ConceptRows,
     progress: _Progress = None,
 ) -> float: ...
 def digits(graph: Graph, counts: NDArray[np.uint64]) -> tuple[int, int, list[tuple[int, int]]]: ...
@@ -160,7 +166,7 @@ _Swapped = tuple[_Codes, NDArray[np.uint64]]
 def swap_fixed(
     codes: _Codes,
     counts: NDArray[np.uint64],
-    distances: NDArray[np.float64],
+    distances: _Distances,
     k: int,
     seed: int | None,
     column: int,
@@ -169,7 +175,7 @@ def swap_fixed(
 def swap_dynamic(
     codes: _Codes,
     counts: NDArray[np.uint64],
-    distances: NDArray[np.float64],
+    distances: _Distances,
     k: int,
     seed: int | None,
     column: int,

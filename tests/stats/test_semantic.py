@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nominym as nym
-from nominym import DistanceMatrix, Measure, Taxonomy, control, error, stats
+from nominym import DistanceMatrix, Measure, Taxonomy, error, stats
 from reference import Edges, Naive, both, edge_lists, naive_sd_cov
 
 WP = Measure()
@@ -216,13 +216,6 @@ def test_progress_of_statistics() -> None:
         seen: list[tuple[int, int]] = []
         call(lambda done, total, seen=seen: seen.append((done, total)))
         assert seen[-1][0] == seen[-1][1] > 0
-
-
-def test_statistics_beyond_memory_are_refused(monkeypatch) -> None:
-    monkeypatch.setattr(control, "free_memory", lambda: 1000)
-    tax = Taxonomy.from_edges([(f"{i:03}", "top") for i in range(2_000)])
-    with pytest.raises(error.SizeError, match="too many categories"):
-        stats.distance_variance(tax.ids, tax)
 
 
 def test_several_names_of_one_concept_are_one_value() -> None:

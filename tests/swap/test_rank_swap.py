@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nominym as nym
-from nominym import error
+from nominym import control, error
+from nominym.meaning import Space
 from reference import both, edge_lists
 
 METHODS = [
@@ -430,3 +431,25 @@ def test_strict_treats_columns_evenly(shared_data, k: int) -> None:
     moved = nym.rank_swap(table, taxonomies, k=k, seed=1).secret.summary["attributes"]
     scaled = [moved[name]["rmse"] / spread[name]["rmse"] for name in columns]
     assert max(scaled) <= 1.3 * min(scaled), scaled
+
+
+@pytest.mark.parametrize("method", ["fixed", "dynamic"])
+def test_many_numbers_need_no_matrix(monkeypatch, method: str) -> None:
+    values = np.random.default_rng(5).normal(size=20_000)
+    monkeypatch.setattr(Space, "matrix", lambda *_: pytest.fail("a matrix"))
+    result = nym.rank_swap({"x": values}, {"x": nym.Order()}, k=5, method=method, seed=1)
+    assert sorted(result.data["x"]) == sorted(values)
+    assert result.secret.summary["attributes"]["x"]["rmse"] < 0.01
+
+
+def test_many_concepts_of_a_tree(monkeypatch) -> None:
+    """SRS-1 takes them as they are; SRS-2 says what would."""
+    tax = nym.Taxonomy.from_edges([(f"v{i:04}", f"v{(i - 1) // 4:04}") for i in range(1, 3_000)])
+    values = np.random.default_rng(6).choice(tax.ids, 6_000).tolist() + list(tax.ids)
+    with monkeypatch.context() as patch:
+        patch.setattr(Space, "matrix", lambda *_: pytest.fail("a matrix"))
+        result = nym.rank_swap({"x": values}, {"x": tax}, k=5, method="fixed", seed=1)
+    assert sorted(result.data["x"]) == sorted(values)
+    monkeypatch.setattr(control, "free_memory", lambda: 2**25)
+    with pytest.raises(nym.error.SizeError, match=r"'x' has too many categories for method='dynamic'; swap without"):
+        nym.rank_swap({"x": values}, {"x": tax}, k=5, method="dynamic", seed=1)

@@ -85,12 +85,7 @@ def _lost(pair: FilePair) -> dict[str, Any]:
         rows.append(row)
     if rows and not pair.aligned:
         tell("notice", "no RMSE: it needs to know which row is whose; give --key, or --keep-order")
-    large = stats.beyond_memory(comparison.changes)
-    if large:
-        which = f"{listed(large)} {'has' if len(large) == 1 else 'have'}"
-        tell("notice", f"no correlations of {which} too many categories for the memory that is free")
-    correlated = {name: change for name, change in comparison.changes.items() if name not in large}
-    correlations = stats.correlation_changes(correlated, progress=progress())
+    correlations = stats.correlation_changes(comparison.changes, progress=progress())
     # Where no column is of numbers, none has a unit.
     attributes = pd.DataFrame(rows).dropna(axis="columns", how="all")
     found: dict[str, Any] = {"attributes": attributes, "correlations": correlations}

@@ -228,6 +228,8 @@ class Space(ABC):
     """The difference in numbers that has distance 1, where values are numbers."""
     measured: bool = True
     """Whether there are distances between 0 and the largest: not so where values are equal or not."""
+    linked: bool = False
+    """Whether distances of pairs take much longer than those of rows: in a taxonomy with several parents."""
     positions: NDArray[np.float64] | None = None
     """Where each place is on a line, if distances are differences of these: then nobody needs a matrix."""
 
@@ -258,6 +260,10 @@ class Space(ABC):
 
         What is ``missing`` is one place more, as in ``padded``.
         """
+        return None
+
+    def rows(self, places: NDArray[np.uint32]) -> _core.ConceptRows | None:
+        """Return some places for the core to measure row by row, or None where there is nothing but a matrix."""
         return None
 
     def matrix(self, places: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from nominym._core import Graph
+from nominym._core import ConceptRows, Graph
 from nominym.control import Progress, reporter, steps
 from nominym.error import Advice, CycleError, ParameterError, RootError, TaxonomyError, UnknownConceptError
 from nominym.meaning.base import (
@@ -515,7 +515,7 @@ class ConceptSpace(Space):
             raise type(error)(f"root={root!r}: {error}") from None
         self.taxonomy, kept = taxonomy.restrict_to(top)
         """The taxonomy as restricted."""
-        self.root, self.names = self.taxonomy.root, self.taxonomy.ids
+        self.root, self.names, self.linked = self.taxonomy.root, self.taxonomy.ids, not self.taxonomy.is_tree
         outside = used[kept[np.minimum(np.searchsorted(kept, used), len(kept) - 1)] != used]
         if len(outside):
             names = ", ".join(repr(column.name) for column in columns if column.name is not None)
@@ -531,10 +531,14 @@ class ConceptSpace(Space):
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> Distances | None:
         """Return the concepts themselves where they are many: in a tree soon, since two of them meet at once."""
-        if len(places) <= (MANY if self.taxonomy.is_tree else _VERY_MANY):
+        if len(places) <= (_VERY_MANY if self.linked else MANY):
             return None
         nowhere = np.full(int(missing), 2**32 - 1, dtype=np.uint32)
         return self.taxonomy.graph.placed(np.concatenate([places, nowhere]), self.measure.name, self.content)
+
+    def rows(self, places: NDArray[np.uint32]) -> ConceptRows:
+        """Return some concepts for the core to measure row by row."""
+        return self.taxonomy.graph.rows(places, self.measure.name, self.content)
 
     def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Measure every concept of one list against every concept of another; all against all in one pass."""

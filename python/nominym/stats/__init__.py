@@ -18,7 +18,6 @@ from nominym.stats.marginality import (
     var_h,
 )
 from nominym.stats.semantic import (
-    beyond_memory,
     correlation,
     correlation_changes,
     covariance_matrix,
@@ -32,7 +31,6 @@ from nominym.stats.semantic import (
 )
 
 __all__ = [
-    "beyond_memory",
     "correlation",
     "correlation_changes",
     "covariance_matrix",

@@ -1,8 +1,9 @@
 """Statistics over semantic distances (Rodriguez-Garcia, Batet and Sánchez; thesis sections 4.4–4.6).
 
 Costs do not depend on the number of records once a column is coded. With ``d`` categories, ``V`` concepts and ``P``
-distinct pairs of values: mean and variance O(d·V), distance variance O(d²), distance covariance O(P·d). Numbers, dates
-and labels of many categories need no matrix: O(P log P).
+distinct pairs of values: mean and variance O(d·V), distance variance O(d²), distance covariance O(P·d). Many numbers,
+dates, labels and concepts of trees need no matrix: O(P log P), times the levels of the trees. Many concepts of other
+taxonomies are measured a few rows at a time: O(P·d) still, in O(d) memory.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ import numpy as np
 import pandas as pd
 
 from nominym import _core
-from nominym.control import LITTLE, Progress, free_memory, reporter, require
+from nominym.control import LITTLE, Progress, free_memory, reporter
 from nominym.error import DataError
-from nominym.meaning import Meaning, Measure, check_meanings
-from nominym.stats import matrixless
+from nominym.meaning import MANY, Distances, Meaning, Measure, check_meanings
 from nominym.table import MISSING, Attribute, Change, Missing, Table, code, complete, of_columns, single
 
 if TYPE_CHECKING:
@@ -167,21 +167,6 @@ def correlation_changes(changes: Mapping[Any, Change], progress: Progress = None
     return pd.DataFrame(rows, columns=["x", "y", "before", "after", "difference"])
 
 
-def beyond_memory(changes: Mapping[Any, Change]) -> list[Any]:
-    """Name the attributes, those with the most categories, without which matrices fit into a quarter of the memory."""
-    free = free_memory()
-    sizes = {
-        name: sum(8 * side.size**2 for side in (change.before, change.after) if not matrixless.is_matrixless(side))
-        for name, change in changes.items()
-    }
-    left_out: list[Any] = []
-    for name in sorted(sizes, key=lambda name: -sizes[name]):
-        if free is not None and sum(sizes.values()) > max(free // 4, LITTLE):
-            left_out.append(name)
-            del sizes[name]
-    return left_out
-
-
 def covariances(attributes: Sequence[Attribute], progress: Progress = None) -> NDArray[np.float64]:
     """Measure ``sdVar`` (diagonal) and ``sdCov`` of attributes; only records with all values count."""
     codes = [attribute.column.codes for attribute in attributes]
@@ -189,30 +174,36 @@ def covariances(attributes: Sequence[Attribute], progress: Progress = None) -> N
     if not rows.any():
         raise DataError("no record has a value in all of the columns, so they have no covariance; mask them apart")
     kept = codes if rows.all() else [column[rows] for column in codes]
-    _require_matrices(attributes)
+    distances = [_distances(attribute) for attribute in attributes]
     cells = np.empty((len(codes), len(codes)))
     for i, j in combinations_with_replacement(range(len(codes)), 2):
         x, y = attributes[i], attributes[j]
         pairs = _diagonal(kept[i], x.size) if i == j else _core.joint(kept[i], kept[j], (x.size, y.size))
         with reporter(progress, "distance covariance") as report:
-            if matrixless.is_matrixless(x) or matrixless.is_matrixless(y):
-                squared = matrixless.covariance_squared(pairs, x, y, report)
-            else:
-                squared = _core.covariance_squared(*pairs, x.distances, y.distances, report)
+            squared = _core.covariance_squared(*pairs, distances[i], distances[j], report)
         cells[i, j] = cells[j, i] = math.sqrt(max(squared, 0.0))
     return cells
 
 
-def _require_matrices(attributes: Sequence[Attribute]) -> None:
-    """Refuse matrices that do not fit into memory together, before the first is made."""
-    missing = {id(each.column): each for each in attributes if "distances" not in each.__dict__}
-    large = [each for each in missing.values() if not matrixless.is_matrixless(each)]
-    names = ", ".join(str(each.name) for each in large)
-    require(
-        sum(8 * each.size**2 for each in large),
-        f"measuring the distances of {names}",
-        "they have too many categories for this; make their values coarser, or leave one out",
-    )
+def _distances(attribute: Attribute) -> Distances | _core.ConceptRows:
+    """Give the core the distances of an attribute: as a matrix if it is small, else without one.
+
+    A matrix loses fewer digits. Where there is no other way than rows of a taxonomy, which takes longer, a matrix may
+    have an eighth of the memory.
+    """
+    if "distances" in attribute.__dict__:
+        return attribute.distances
+    free = free_memory()
+    fits = free is None or 8 * attribute.size**2 <= max(free // 8, LITTLE)
+    if not fits or attribute.size > MANY:
+        found: Distances | _core.ConceptRows | None = None
+        if not attribute.space.linked:
+            found = attribute.space.matrixless(attribute.places, missing=False)
+        if found is None and not fits:
+            found = attribute.space.rows(attribute.places)
+        if found is not None:
+            return found
+    return attribute.distances
 
 
 def _diagonal(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from nominym import _core, groups
-from nominym.control import Progress, check_progress, check_seed, is_whole, reporter
+from nominym.control import Progress, check_progress, check_seed, is_whole, reporter, require_matrix
 from nominym.error import MASKED, NO_VALUE, Advice, DataError, ParameterError, as_argument, no_column, warn
 from nominym.guarantee import Guarantee as Statement
 from nominym.guarantee import of_groups, of_limits
-from nominym.meaning import Meaning, Measure, Order, as_measure, shortest
+from nominym.meaning import Distances, Meaning, Measure, Order, as_measure, shortest
 from nominym.method import ACCEPT, Method, Result, described, finish, option, source_of
 from nominym.stats import correlation_changes, quantiles
 from nominym.table import MISSING, Attribute, Change, Column, Missing, Table, attributes
@@ -429,9 +429,9 @@ def _swap_alone(
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
     codes, counts = attribute.column.codes, attribute.column.counts
     if method == "fixed":
-        return _core.swap_fixed(codes, counts, attribute.distances, k, seed, column, report)
+        return _core.swap_fixed(codes, counts, attribute.meant, k, seed, column, report)
     if method == "dynamic":
-        return _core.swap_dynamic(codes, counts, attribute.distances, k, seed, column, report)
+        return _core.swap_dynamic(codes, counts, _clustered(attribute), k, seed, column, report)
     if method == "random":
         return _core.swap_random(codes, seed, column, report)
     if method == "distributional":
@@ -439,6 +439,19 @@ def _swap_alone(
     else:
         ranks = np.arange(attribute.size, dtype=np.uint32)
     return _core.swap_ranked(codes, ranks, k, seed, column, report)
+
+
+def _clustered(attribute: Attribute) -> Distances:
+    """Return the distances for SRS-2, which lists what is near and far: on a line at once, else from a matrix."""
+    if attribute.space.positions is not None:
+        return attribute.meant
+    require_matrix(
+        attribute.size,
+        8,
+        f"column {attribute.name!r} has too many categories for method='dynamic'; swap without a method, or with "
+        "'fixed', which take any number of concepts of a tree and of labels, or make its values coarser",
+    )
+    return attribute.distances
 
 
 def _require_orders(columns: Mapping[Any, Attribute]) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nominym import _core
 from nominym.control import Progress, check_progress
 from nominym.error import DataError, ParameterError, no_column
-from nominym.meaning import Distances, Meaning, Measure, Space, as_measure, check_meanings, padded
+from nominym.meaning import MANY, Distances, Meaning, Measure, Space, as_measure, check_meanings, padded
 from nominym.table.coding import MISSING, Column, Missing, check_policy, code
 from nominym.table.frame import Table
 
@@ -49,6 +49,13 @@ class Attribute:
     def distances(self) -> NDArray[np.float64]:
         """Distances between the categories."""
         return self.space.matrix(self.places, self.progress)
+
+    @property
+    def meant(self) -> Distances:
+        """Distances between the categories for the core: without a matrix if they are many and there is another way."""
+        many = self.size > MANY and not self.space.linked
+        found = self.space.matrixless(self.places, missing=False) if many else None
+        return self.distances if found is None else found
 
     @cached_property
     def with_missing(self) -> tuple[NDArray[np.uint32], Distances, int | None]:

@@ -3,6 +3,7 @@
 use nominym_core::control::Control;
 use nominym_core::error::Result;
 use nominym_core::meaning::{self, Dag, Meaning, Tree};
+use nominym_core::stats::distance::Distances;
 use nominym_core::taxonomy::{Measure, Taxonomy};
 use nominym_core::tuples::Attribute;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -11,6 +12,7 @@ use pyo3::prelude::*;
 use crate::control::guard;
 use crate::error::raise;
 use crate::itemsets::Sets;
+use crate::taxonomy::Graph;
 
 /// Categories that are concepts of a taxonomy.
 #[pyclass(frozen, module = "nominym._core")]
@@ -46,6 +48,47 @@ impl Concepts {
     /// Number of categories.
     fn __len__(&self) -> usize {
         self.meaning().categories()
+    }
+}
+
+/// Categories that are concepts of any taxonomy, to be measured row by row.
+#[pyclass(frozen, module = "nominym._core")]
+pub struct ConceptRows {
+    graph: Py<Graph>,
+    concepts: Vec<u32>,
+    measure: Measure,
+}
+
+impl ConceptRows {
+    pub fn new(graph: Py<Graph>, concepts: Vec<u32>, measure: Measure) -> Self {
+        Self { graph, concepts, measure }
+    }
+}
+
+#[pymethods]
+impl ConceptRows {
+    /// Number of categories.
+    fn __len__(&self) -> usize {
+        self.concepts.len()
+    }
+}
+
+/// Distances for a covariance: all that a column may have, or rows where no matrix fits.
+#[derive(FromPyObject)]
+pub enum Measured<'py> {
+    Rows(Bound<'py, ConceptRows>),
+    Given(Given<'py>),
+}
+
+impl Measured<'_> {
+    pub fn core(&self) -> PyResult<Distances<'_>> {
+        Ok(match self {
+            Self::Rows(rows) => {
+                let ConceptRows { graph, concepts, measure } = rows.get();
+                Distances::Rows { taxonomy: graph.get().core(), concepts, measure }
+            }
+            Self::Given(given) => Distances::Meaning(given.core()?),
+        })
     }
 }
 

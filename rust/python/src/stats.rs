@@ -1,13 +1,14 @@
 //! Semantic statistics over coded columns.
 
-use nominym_core::stats::distance::{self, Matrix};
+use nominym_core::stats::distance;
 use nominym_core::stats::joint::{self as core_joint, Joint};
 use nominym_core::stats::marginality;
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::array::{array, array_of, copied};
 use crate::control::run;
+use crate::meaning::Measured;
 use crate::taxonomy::Graph;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
@@ -48,16 +49,15 @@ pub fn covariance_squared<'py>(
     x: PyReadonlyArray1<'py, u32>,
     y: PyReadonlyArray1<'py, u32>,
     count: PyReadonlyArray1<'py, u64>,
-    a: PyReadonlyArray2<'py, f64>,
-    b: PyReadonlyArray2<'py, f64>,
+    a: Measured<'py>,
+    b: Measured<'py>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<f64> {
-    let categories = (a.as_array().nrows(), b.as_array().nrows());
-    let (a, b) = (a.as_slice()?, b.as_slice()?);
+    let (a, b) = (a.core()?, b.core()?);
+    let categories = (a.categories(), b.categories());
     let (x, y, count) = (x.as_slice()?, y.as_slice()?, count.as_slice()?);
     run(py, progress, |control| {
         let joint = Joint { x: copied(x)?, y: copied(y)?, count: copied(count)?, categories };
-        let (a, b) = (Matrix::new(a, categories.0)?, Matrix::new(b, categories.1)?);
         distance::covariance_squared(&joint, a, b, control)
     })
 }

@@ -4,7 +4,7 @@ use nominym_core::coded::Coded;
 use nominym_core::error::Result;
 use nominym_core::rng::{Stream, Streams};
 use nominym_core::swap::{Swapped, dynamic, pairs, ranked, records};
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::array::array;
@@ -28,13 +28,13 @@ pub fn swap_fixed<'py>(
     py: Python<'py>,
     codes: PyReadonlyArray1<'py, u32>,
     counts: PyReadonlyArray1<'py, u64>,
-    distances: PyReadonlyArray2<'py, f64>,
+    distances: Meant<'py>,
     k: usize,
     seed: Option<u64>,
     column: u32,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Found<'py>> {
-    let (codes, counts, distances) = (codes.as_slice()?, counts.as_slice()?, distances.as_slice()?);
+    let (codes, counts, distances) = (codes.as_slice()?, counts.as_slice()?, distances.core()?);
     let swapped = run(py, progress, |control| {
         let mut rng = Streams::new(seed)?.generator(Stream::SwapColumn(column), 0);
         let ranks = ranked::ranks_from_the_farthest(distances, counts, &mut rng)?;
@@ -52,13 +52,13 @@ pub fn swap_dynamic<'py>(
     py: Python<'py>,
     codes: PyReadonlyArray1<'py, u32>,
     counts: PyReadonlyArray1<'py, u64>,
-    distances: PyReadonlyArray2<'py, f64>,
+    distances: Meant<'py>,
     k: usize,
     seed: Option<u64>,
     column: u32,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Found<'py>> {
-    let (codes, counts, distances) = (codes.as_slice()?, counts.as_slice()?, distances.as_slice()?);
+    let (codes, counts, distances) = (codes.as_slice()?, counts.as_slice()?, distances.core()?);
     let swapped = run(py, progress, |control| {
         let mut rng = Streams::new(seed)?.generator(Stream::SwapColumn(column), 0);
         dynamic::swap(codes, distances, counts, k, &mut rng, control)

@@ -152,6 +152,20 @@ impl Graph {
         run(py, progress, |control| meaning::Concepts::new(&self.core, concepts, &measure, control))
     }
 
+    /// Categories that are concepts of this taxonomy, to be measured row by row where no matrix fits.
+    #[pyo3(signature = (concepts, measure, content=None))]
+    fn rows(
+        slf: Bound<'_, Self>,
+        concepts: Concepts<'_>,
+        measure: &str,
+        content: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<meaning::ConceptRows> {
+        let graph = slf.get();
+        let concepts = graph.concepts(&concepts)?;
+        let measure = graph.measure(measure, content.as_ref())?;
+        Ok(meaning::ConceptRows::new(slf.clone().unbind(), guard(|| copied(concepts))?, measure))
+    }
+
     /// The tree of first parents.
     fn first_parents(&self, py: Python<'_>) -> PyResult<Self> {
         Ok(Self { core: run(py, None, |_| self.core.first_parents())? })
@@ -255,9 +269,6 @@ impl Graph {
             return Err(raise("ParameterError", "one count for each concept is needed", vec![]));
         }
         let measure = self.measure(measure, content.as_ref())?;
-        run(py, progress, |control| {
-            let sums = distance::Sums::new(&self.core, concepts, counts, &measure, control)?;
-            Ok(sums.smallest())
-        })
+        run(py, progress, |control| nominym_core::meaning::mean(&self.core, concepts, counts, &measure, control))
     }
 }

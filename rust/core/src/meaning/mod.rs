@@ -5,7 +5,10 @@
 //! and their number does not matter.
 
 mod dag;
+mod mean;
+pub(crate) mod nested;
 pub mod sets;
+mod sums;
 mod tree;
 
 use rayon::prelude::*;
@@ -13,9 +16,12 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::taxonomy::measure::Edges;
 
 pub use dag::Dag;
+pub use mean::mean;
 pub use sets::Sets;
+pub(crate) use sums::Sums;
 pub use tree::Tree;
 
 /// Distances between the categories of a column.

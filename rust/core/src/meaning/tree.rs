@@ -12,26 +12,26 @@ use crate::taxonomy::closure::Closure;
 use crate::taxonomy::measure::{Content, Edges, Measure, feature};
 
 /// The place of what is missing.
-const NOWHERE: u32 = u32::MAX;
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Categories that are concepts of a tree.
 #[derive(Debug)]
 pub struct Tree {
     /// Place of the concept of each category among those that are used, in the order of the walk.
-    place: Vec<u32>,
+    pub(super) place: Vec<u32>,
     /// What the measure takes of the concept at each place.
-    own: Vec<f64>,
+    pub(super) own: Vec<f64>,
     /// Of 1, 2, 4, … places and the next, the node where all of them meet; by the first of them.
     meets: Vec<Vec<u32>>,
     /// All concepts above those that are used, in the order of the walk: what the measure takes of each as a subsumer,
-    subsumer: Vec<f64>,
+    pub(super) subsumer: Vec<f64>,
     /// and its parent; that of the root is itself.
-    parent: Vec<u32>,
+    pub(super) parent: Vec<u32>,
     /// Node of each place.
-    node: Vec<u32>,
-    formula: Formula,
+    pub(super) node: Vec<u32>,
+    pub(super) formula: Formula,
     /// The largest distance, which is that of what is missing from everything else; 1 if there is none.
-    gap: f64,
+    pub(super) gap: f64,
 }
 
 /// How two numbers make a distance. It grows with the sum of those of the concepts and falls with that of the subsumer.
@@ -43,6 +43,11 @@ pub(super) enum Formula {
 }
 
 impl Formula {
+    /// Whether the numbers of the concepts count, beside that of the subsumer.
+    pub(super) fn takes_own(self) -> bool {
+        !matches!(self, Self::Content(Content::Resnik { .. }))
+    }
+
     /// The formula of a measure, and the information content of every concept where it takes that instead of depths.
     pub(super) fn of<'a>(measure: &'a Measure, taxonomy: &Taxonomy) -> (Self, Option<&'a [f64]>) {
         let max_depth = taxonomy.max_depth();
@@ -67,7 +72,7 @@ impl Formula {
     }
 
     #[inline]
-    fn distance(self, sum: f64, subsumer: f64) -> f64 {
+    pub(super) fn distance(self, sum: f64, subsumer: f64) -> f64 {
         match self {
             Self::Edges(edges) => edges.distance(subsumer as i64, (sum - 2.0 * subsumer) as i64),
             Self::Feature => feature((sum - subsumer) as u32, subsumer as u32),

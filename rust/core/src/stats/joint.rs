@@ -70,6 +70,19 @@ impl Joint {
         })
     }
 
+    /// The same pairs, the second column first.
+    pub(super) fn turned(&self) -> Result<Self> {
+        memory::require(24 * self.x.len(), WHAT)?;
+        let mut order: Vec<u32> = (0..self.x.len() as u32).collect();
+        order.par_sort_unstable_by_key(|&i| (self.y[i as usize], self.x[i as usize]));
+        Ok(Self {
+            x: order.iter().map(|&i| self.y[i as usize]).collect(),
+            y: order.iter().map(|&i| self.x[i as usize]).collect(),
+            count: order.iter().map(|&i| self.count[i as usize]).collect(),
+            categories: (self.categories.1, self.categories.0),
+        })
+    }
+
     /// Records counted.
     pub fn records(&self) -> u64 {
         self.count.iter().sum()

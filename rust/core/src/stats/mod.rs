@@ -7,3 +7,4 @@
 pub mod distance;
 pub mod joint;
 pub mod marginality;
+mod products;

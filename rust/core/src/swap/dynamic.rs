@@ -11,10 +11,11 @@
 //!   ago, again if that record has been swapped since; the list is made anew when this happens too often.
 //!
 //! O(d²) once, and per step the number of categories in the cluster, at most O(k log d): one, where categories have more
-//! than `k` records.
+//! than `k` records. On a line, O(d log d) once: the nearest are found around a category, the farthest at both ends.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -25,18 +26,19 @@ use super::ranked::farthest_from_all;
 use super::{STEPS, Swapped, check_k};
 use crate::MISSING;
 use crate::control::Control;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::meaning::Meaning;
 use crate::memory::{self, Meter};
 use crate::rng::hypergeometric;
 
 /// Draws of records swapped since before the list of farthest categories is made anew.
 const TRIALS: usize = 8;
 
-/// Swaps a column of categories with the given square matrix of distances.
+/// Swaps a column of categories that have the given distances.
 pub fn swap(
     codes: &[u32],
-    distances: &[f64],
+    meaning: Meaning<'_>,
     counts: &[u64],
     k: usize,
     rng: &mut ChaCha20Rng,
@@ -44,9 +46,9 @@ pub fn swap(
 ) -> Result<Swapped> {
     check_k(k)?;
     memory::require(needs(codes.len(), counts.len(), k), WHAT)?;
-    let mut reference = farthest_from_all(distances, counts, rng)?;
+    let mut reference = farthest_from_all(meaning, counts, rng)?;
     let records: u64 = counts.iter().sum();
-    let mut state = State::new(distances, counts, k as u64);
+    let mut state = State::new(meaning, counts, k as u64)?;
     let mut exchanges = Exchanges::new(codes, counts);
     let mut result = Swapped::new(codes);
     control.begin(records);
@@ -81,12 +83,13 @@ const WHAT: &str = "swapping a column";
 fn needs(n: usize, d: usize, k: usize) -> usize {
     let category =
         size_of::<Option<Cluster>>() + size_of::<End>() + size_of::<(Distance, usize)>() * 3 + 2 * size_of::<u64>();
-    Swapped::needs(n, k) + Lists::needs(d, n) + category * d
+    // On a line, an order of the categories, and where each is in it.
+    Swapped::needs(n, k) + Lists::needs(d, n) + (category + 2 * size_of::<u32>()) * d
 }
 
 /// Where the process stands: what is unswapped, and what has been worked out about clusters and far ends.
 struct State<'a> {
-    distances: &'a [f64],
+    distances: Distances<'a>,
     counts: &'a [u64],
     k: u64,
     unswapped: Unswapped,
@@ -153,22 +156,18 @@ impl End {
 }
 
 impl<'a> State<'a> {
-    fn new(distances: &'a [f64], counts: &'a [u64], k: u64) -> Self {
+    fn new(meaning: Meaning<'a>, counts: &'a [u64], k: u64) -> Result<Self> {
         let d = counts.len();
         let clusters = (0..d).map(|_| None).collect();
-        Self {
-            distances,
+        Ok(Self {
+            distances: Distances::new(meaning)?,
             counts,
             k,
             unswapped: Unswapped::new(counts),
             clusters,
             ends: vec![End::default(); d],
             meter: Meter::default(),
-        }
-    }
-
-    fn row(&self, category: usize) -> &'a [f64] {
-        &self.distances[category * self.counts.len()..][..self.counts.len()]
+        })
     }
 
     /// Draws a partner for a reference (which is taken already): how many candidates there were, and the category.
@@ -199,12 +198,14 @@ impl<'a> State<'a> {
 
     /// Finds the cluster of a category: the distance at which it ends, then the categories within and at it.
     fn cluster(&self, reference: usize) -> Result<Cluster> {
-        let row = self.row(reference);
+        let near = self.distances.near(reference as u32, self.counts, self.k);
+        let distance = |c: u32| self.distances.meaning.distance(reference as u32, c);
         let others = |c: usize| self.counts[c] - u64::from(c == reference);
         // The nearest categories so far, the farthest of them on top, and the number of their records.
         let mut nearest: BinaryHeap<(Distance, usize)> = BinaryHeap::new();
         let (mut records, mut end) = (0, f64::INFINITY);
-        for (c, &distance) in row.iter().enumerate() {
+        for &c in near {
+            let (distance, c) = (distance(c), c as usize);
             if distance < end && self.counts[c] > 0 {
                 nearest.push((Distance(distance), c));
                 records += others(c);
@@ -221,11 +222,11 @@ impl<'a> State<'a> {
         let inside: Vec<u32> =
             nearest.iter().filter(|(distance, _)| distance.0 < end).map(|&(_, c)| c as u32).collect();
         let taken: u64 = inside.iter().map(|&c| others(c as usize)).sum();
-        let at_end = |&(c, &distance): &(usize, &f64)| distance == end && self.counts[c] > 0;
-        let ties = row.iter().enumerate().filter(at_end).count();
+        let at_end = |c: &&u32| distance(**c) == end && self.counts[**c as usize] > 0;
+        let ties = near.iter().filter(at_end).count();
         self.meter.keep(size_of::<u32>() * inside.capacity() + CLUSTERED * ties, WHAT)?;
         let mut boundary = Vec::with_capacity(ties);
-        boundary.extend(row.iter().enumerate().filter(at_end).map(|(c, _)| c as u32));
+        boundary.extend(near.iter().filter(at_end));
         let mut sum = 0;
         let sums = boundary.iter().map(|&c| {
             sum += others(c as usize);
@@ -246,8 +247,10 @@ impl<'a> State<'a> {
             if left.is_empty() {
                 // Nobody is left at that distance; the next smaller one follows.
                 let mut level = f64::NEG_INFINITY;
-                for (c, (&distance, &unswapped)) in (0u32..).zip(self.row(from).iter().zip(&self.unswapped.count)) {
-                    if distance >= level && unswapped > 0 {
+                let meaning = self.distances.meaning;
+                for c in self.distances.far(from as u32, &self.unswapped) {
+                    let distance = meaning.distance(from as u32, c);
+                    if distance >= level && self.unswapped.count[c as usize] > 0 {
                         if distance > level {
                             level = distance;
                             left.clear();
@@ -260,6 +263,77 @@ impl<'a> State<'a> {
             self.meter.keep(ENDED * left.capacity().saturating_sub(known), WHAT)?;
             self.ends[from] = End::new(left, &self.unswapped);
         }
+    }
+}
+
+/// Where the categories are that may be nearest to one, or farthest from it.
+struct Distances<'a> {
+    meaning: Meaning<'a>,
+    /// All categories; those of a line in the order of their positions,
+    order: Vec<u32>,
+    /// and the place of each in it.
+    place: Vec<u32>,
+    /// On a line, places between which all unswapped records are.
+    open: Range<usize>,
+}
+
+impl<'a> Distances<'a> {
+    fn new(meaning: Meaning<'a>) -> Result<Self> {
+        let d = meaning.categories();
+        let mut order: Vec<u32> = (0..d as u32).collect();
+        let mut place = Vec::new();
+        if let Meaning::Line { positions, .. } = meaning {
+            if positions.iter().any(|at| at.is_nan()) {
+                return Err(Error::Parameter("a value without a position on the line".into()));
+            }
+            order.sort_unstable_by(|&a, &b| positions[a as usize].total_cmp(&positions[b as usize]));
+            place = vec![0; d];
+            (0..).zip(&order).for_each(|(i, &c)| place[c as usize] = i);
+        }
+        Ok(Self { meaning, order, place, open: 0..d })
+    }
+
+    /// Categories among which are all that are as near to one as the `k`th of the others' records.
+    fn near(&self, category: u32, counts: &[u64], k: u64) -> &[u32] {
+        let Some(&place) = self.place.get(category as usize) else { return &self.order };
+        // On either side until there are enough, and all at the same distance as the last.
+        let reach = |side: &mut dyn Iterator<Item = &u32>| {
+            let (mut records, mut last, mut reached) = (0, 0.0, 0);
+            for &c in side {
+                let distance = self.meaning.distance(category, c);
+                if records >= k && distance > last {
+                    break;
+                }
+                (records, last, reached) = (records + counts[c as usize], distance, reached + 1);
+            }
+            reached
+        };
+        let place = place as usize;
+        let below = reach(&mut self.order[..place].iter().rev());
+        let above = reach(&mut self.order[place + 1..].iter());
+        &self.order[place - below..=place + above]
+    }
+
+    /// Categories among which are all that have unswapped records as far from one as any.
+    fn far(&mut self, category: u32, unswapped: &Unswapped) -> impl Iterator<Item = u32> {
+        let all = 0..self.order.len();
+        let (low, high) = if self.place.is_empty() {
+            (all, 0..0)
+        } else {
+            let empty = |place: usize| unswapped.count[self.order[place] as usize] == 0;
+            while self.open.len() > 1 && empty(self.open.start) {
+                self.open.start += 1;
+            }
+            while self.open.len() > 1 && empty(self.open.end - 1) {
+                self.open.end -= 1;
+            }
+            let distance = |place: usize| self.meaning.distance(category, self.order[place]);
+            let Range { start, end } = self.open;
+            let low = (start..end).take_while(|&place| distance(place) == distance(start)).count();
+            let high = (start + low..end).rev().take_while(|&place| distance(place) == distance(end - 1)).count();
+            (start..start + low, end - high..end)
+        };
+        low.chain(high).map(|place| self.order[place])
     }
 }
 

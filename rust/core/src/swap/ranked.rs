@@ -9,6 +9,7 @@ use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::meaning::{Meaning, Sums};
 use crate::memory;
 
 /// Draws by trial before the candidates are listed.
@@ -110,11 +111,12 @@ pub fn random(codes: &[u32], rng: &mut ChaCha20Rng, control: &Control) -> Result
 }
 
 /// Ranks of categories by distance from the one that is farthest from all (largest sum of distances; ties at random,
-/// each record alike). `distances` is a square matrix, row after row. O(d²).
-pub fn ranks_from_the_farthest(distances: &[f64], counts: &[u64], rng: &mut ChaCha20Rng) -> Result<Vec<u32>> {
-    let reference = farthest_from_all(distances, counts, rng)?;
-    let row = &distances[reference * counts.len()..][..counts.len()];
-    Ok(dense_ranks(row))
+/// each record alike). O(d²) for a matrix, O(d log d) on a line, else O(d · the classes in all groups of a category).
+pub fn ranks_from_the_farthest(meaning: Meaning<'_>, counts: &[u64], rng: &mut ChaCha20Rng) -> Result<Vec<u32>> {
+    let reference = farthest_from_all(meaning, counts, rng)? as u32;
+    memory::require(RANKED * counts.len(), WHAT)?;
+    let row: Vec<f64> = (0..counts.len() as u32).map(|c| meaning.distance(reference, c)).collect();
+    Ok(dense_ranks(&row))
 }
 
 /// Ranks of categories by how frequent they are: the distributional baseline.
@@ -124,15 +126,18 @@ pub fn ranks_by_frequency(counts: &[u64]) -> Result<Vec<u32>> {
 }
 
 /// The category with the largest sum of distances to all records; of equal ones, each record is as likely.
-pub(super) fn farthest_from_all(distances: &[f64], counts: &[u64], rng: &mut ChaCha20Rng) -> Result<usize> {
+pub(super) fn farthest_from_all(meaning: Meaning<'_>, counts: &[u64], rng: &mut ChaCha20Rng) -> Result<usize> {
     let d = counts.len();
-    if distances.len() != d * d {
-        return Err(Error::Parameter(format!("{} distances for {d} categories", distances.len())));
+    if meaning.categories() != d {
+        return Err(Error::Parameter(format!("distances of {} categories for {d}", meaning.categories())));
     }
-    memory::require(RANKED * d, WHAT)?;
-    let sum = |i: usize| (0..d).map(|j| distances[i * d + j] * counts[j] as f64).sum::<f64>();
-    let sums: Vec<f64> = (0..d).map(|i| if counts[i] > 0 { sum(i) } else { f64::NEG_INFINITY }).collect();
-    let largest = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let known = Sums::new(meaning)?;
+    memory::require(RANKED * d + known.needs(d), WHAT)?;
+    let weights: Vec<(u32, f64)> = (0..).zip(counts).filter(|x| *x.1 > 0).map(|(c, &n)| (c, n as f64)).collect();
+    let mut sums = vec![0.0; d];
+    known.fill(&weights, &mut sums);
+    drop((known, weights));
+    let largest = (0..d).filter(|&i| counts[i] > 0).map(|i| sums[i]).fold(f64::NEG_INFINITY, f64::max);
     let tied: Vec<usize> = (0..d).filter(|&i| counts[i] > 0 && largest - sums[i] <= 1e-12 * largest.max(1.0)).collect();
     let records: u64 = tied.iter().map(|&i| counts[i]).sum();
     if records == 0 {

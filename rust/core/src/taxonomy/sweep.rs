@@ -93,6 +93,16 @@ impl<F: Cell> Rows<F> {
             self.kernel.rows(&self.sources[first..first + rows], out);
         }
     }
+
+    /// Writes the rows of some of the sources, by their place among them; at most [`LANES`].
+    pub fn fill_some(&self, which: impl Iterator<Item = usize>, out: &mut [F]) {
+        let (mut some, mut rows) = ([0; LANES], 0);
+        for (slot, source) in some.iter_mut().zip(which) {
+            *slot = self.sources[source];
+            rows += 1;
+        }
+        self.kernel.rows(&some[..rows], out);
+    }
 }
 
 /// What needs memory.

@@ -166,7 +166,9 @@ fn one_attribute_is_dynamic_swapping() {
         let table = Table::new(&[codes], &fork(), None);
         let n = counts(codes, 5, &Control::new()).unwrap();
         for k in [1, 2, 3] {
-            let other = |rng: &mut ChaCha20Rng| dynamic::swap(codes, &fork(), &n, k, rng, &Control::new()).unwrap();
+            let other = |rng: &mut ChaCha20Rng| {
+                dynamic::swap(codes, Meaning::matrix(&fork(), n.len()).unwrap(), &n, k, rng, &Control::new()).unwrap()
+            };
             same_law(|rng| outcome(table.swap(k, rng)), |rng| outcome(vec![other(rng)]));
         }
     }

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use crate::common::{differ, rng};
 use nominym_core::MISSING;
 use nominym_core::control::Control;
+use nominym_core::meaning::{Meaning, Tree};
 use nominym_core::stats::joint::counts;
 use nominym_core::swap::{Swapped, dynamic, ranked};
+use nominym_core::taxonomy::{Measure, Taxonomy};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha20Rng;
@@ -17,6 +19,10 @@ fn distances(d: usize) -> Vec<f64> {
         .map(|cell| (cell / d, cell % d))
         .map(|(i, j)| f64::from(u32::from(i != j) * (1 + (i + j) as u32 % 3)))
         .collect()
+}
+
+fn known(cells: &[f64]) -> Meaning<'_> {
+    Meaning::matrix(cells, cells.len().isqrt()).unwrap()
 }
 
 /// The most distant value: uniformly one of the records with the largest sum of distances.
@@ -105,7 +111,7 @@ fn dynamic_has_the_published_law() {
         let n = counts(codes, 5, &Control::new()).unwrap();
         for k in 1..4 {
             same_law(
-                |rng| dynamic::swap(codes, &matrix, &n, k, rng, &Control::new()).unwrap(),
+                |rng| dynamic::swap(codes, known(&matrix), &n, k, rng, &Control::new()).unwrap(),
                 |rng| naive_dynamic(codes, &|a, b| matrix[(a * 5 + b) as usize], k, rng),
             );
         }
@@ -118,9 +124,39 @@ fn dynamic_has_the_published_law_where_many_categories_are_equally_far() {
     let matrix: Vec<f64> = (0..100).map(|cell| f64::from(u8::from(cell / 10 != cell % 10))).collect();
     let n = counts(&codes, 10, &Control::new()).unwrap();
     same_law(
-        |rng| dynamic::swap(&codes, &matrix, &n, 1, rng, &Control::new()).unwrap(),
+        |rng| dynamic::swap(&codes, known(&matrix), &n, 1, rng, &Control::new()).unwrap(),
         |rng| naive_dynamic(&codes, &|a, b| matrix[(a * 10 + b) as usize], 1, rng),
     );
+}
+
+#[test]
+fn without_a_matrix_the_law_is_the_same() {
+    // Ties at the ends and on both sides.
+    let positions = [2.0, 0.0, 4.0, 1.0, 3.0];
+    let taxonomy = Taxonomy::new(7, &[1, 2, 3, 4, 5, 6], &[0, 0, 1, 1, 2, 4]).unwrap();
+    let tree = Tree::new(&taxonomy, &[6, 3, 1, 2, 5], &Measure::WuPalmer).unwrap();
+    let meanings = [Meaning::line(&positions).unwrap(), Meaning::Equality(&[3, 1, 4, 0, 1]), Meaning::Tree(&tree)];
+    for meaning in meanings {
+        let distance = |a, b| meaning.distance(a, b);
+        for codes in [COLUMNS[0], COLUMNS[2]] {
+            let n = counts(codes, 5, &Control::new()).unwrap();
+            same_law(
+                |rng| dynamic::swap(codes, meaning, &n, 2, rng, &Control::new()).unwrap(),
+                |rng| naive_dynamic(codes, &distance, 2, rng),
+            );
+            same_law(
+                |rng| {
+                    let ranks = ranked::ranks_from_the_farthest(meaning, &n, rng).unwrap();
+                    let order = ranked::ranking(codes, &ranks, rng).unwrap();
+                    ranked::swap(codes, &order, 2, rng, &Control::new()).unwrap()
+                },
+                |rng| {
+                    let reference = codes[most_distant(codes, &distance, rng)];
+                    naive_ranked(codes, &|c| distance(reference, c), 2, rng)
+                },
+            );
+        }
+    }
 }
 
 #[test]
@@ -131,7 +167,7 @@ fn fixed_has_the_published_law() {
         for k in [1, 3, 10] {
             same_law(
                 |rng| {
-                    let ranks = ranked::ranks_from_the_farthest(&matrix, &n, rng).unwrap();
+                    let ranks = ranked::ranks_from_the_farthest(known(&matrix), &n, rng).unwrap();
                     let order = ranked::ranking(codes, &ranks, rng).unwrap();
                     ranked::swap(codes, &order, k, rng, &Control::new()).unwrap()
                 },
@@ -181,7 +217,7 @@ fn missing_values_stay_and_values_are_kept() {
     let control = Control::new();
     let order = ranked::ranking(&codes, &ranked::ranks_by_frequency(&n).unwrap(), &mut draw).unwrap();
     for found in [
-        dynamic::swap(&codes, &matrix, &n, 200, &mut draw, &control).unwrap(),
+        dynamic::swap(&codes, known(&matrix), &n, 200, &mut draw, &control).unwrap(),
         ranked::swap(&codes, &order, 200, &mut draw, &control).unwrap(),
         ranked::random(&codes, &mut draw, &control).unwrap(),
     ] {
@@ -189,6 +225,6 @@ fn missing_values_stay_and_values_are_kept() {
         assert!(codes.iter().zip(&found.codes).all(|(a, b)| (*a == MISSING) == (*b == MISSING)));
         assert_ne!(found.codes, codes);
     }
-    assert!(dynamic::swap(&codes, &matrix, &n, 0, &mut draw, &control).is_err());
-    assert!(dynamic::swap(&[], &[], &[], 1, &mut draw, &control).is_err());
+    assert!(dynamic::swap(&codes, known(&matrix), &n, 0, &mut draw, &control).is_err());
+    assert!(dynamic::swap(&[], known(&[]), &[], 1, &mut draw, &control).is_err());
 }

@@ -3,10 +3,11 @@
 use nominym_core::coded::Coded;
 use nominym_core::control::Control;
 use nominym_core::distortion::compare;
-use nominym_core::stats::distance::{Matrix, covariance_squared};
+use nominym_core::meaning::{Meaning, Tree};
+use nominym_core::stats::distance::{Distances, covariance_squared};
 use nominym_core::stats::joint::{self, Joint};
 use nominym_core::stats::marginality::{Marginality, digits};
-use nominym_core::taxonomy::Taxonomy;
+use nominym_core::taxonomy::{Measure, Taxonomy};
 
 use super::swaps::{SHAPES, columns, matrix, some};
 use super::{alone, check};
@@ -43,9 +44,42 @@ fn covariances() {
         let joint = Joint::new(&x, &y, (d, d), &Control::new()).unwrap();
         let cells = matrix(d, d);
         check(&format!("covariance of {d} values in {n} records"), || {
-            let matrix = Matrix::new(&cells, d).unwrap();
+            let matrix = Distances::Meaning(Meaning::matrix(&cells, d).unwrap());
             covariance_squared(&joint, matrix, matrix, &Control::new()).unwrap()
         });
+    }
+}
+
+#[test]
+fn covariances_without_matrices() {
+    let _alone = alone();
+    for (n, d, children) in [(300_000, 50_000, 4), (300_000, 300_000, 400), (500_000, 200, 3), (2_000, 3_000, 3)] {
+        let [x, y] = [0, 1].map(|by| (0..n).map(|i| some(2 * i + by, d, by == 0)).collect::<Vec<u32>>());
+        let joint = Joint::new(&x, &y, (d, d), &Control::new()).unwrap();
+        let every: Vec<u32> = (0..d as u32).collect();
+        let parent: Vec<u32> = every[1..].iter().map(|c| (c - 1) / children).collect();
+        let taxonomy = Taxonomy::new(d, &every[1..], &parent).unwrap();
+        let tree = Tree::new(&taxonomy, &every, &Measure::WuPalmer).unwrap();
+        let positions: Vec<f64> = every.iter().map(|&c| f64::from(c).sqrt()).collect();
+        let cells = matrix(if d > 1_000 { 0 } else { d }, d);
+        let mut kinds = vec![
+            Distances::Meaning(Meaning::Tree(&tree)),
+            Distances::Meaning(Meaning::line(&positions).unwrap()),
+            Distances::Meaning(Meaning::Equality(&every)),
+        ];
+        if d <= 5_000 {
+            kinds.push(Distances::Rows { taxonomy: &taxonomy, concepts: &every, measure: &Measure::WuPalmer });
+        }
+        if d <= 1_000 {
+            kinds.push(Distances::Meaning(Meaning::matrix(&cells, d).unwrap()));
+        }
+        for (i, &a) in kinds.iter().enumerate() {
+            for (j, &b) in kinds.iter().enumerate() {
+                check(&format!("covariance of {d} values in {n} records, {i} and {j}"), || {
+                    covariance_squared(&joint, a, b, &Control::new()).unwrap()
+                });
+            }
+        }
     }
 }
 

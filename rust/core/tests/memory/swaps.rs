@@ -85,13 +85,24 @@ fn columns_are_swapped() {
             });
             for levels in [1, 7, d] {
                 let distances = matrix(d, levels);
+                let meaning = Meaning::matrix(&distances, d).unwrap();
                 check(&format!("fixed, {levels} distances, {shape}"), || {
-                    ranked::ranks_from_the_farthest(&distances, &counts, &mut rng()).unwrap()
+                    ranked::ranks_from_the_farthest(meaning, &counts, &mut rng()).unwrap()
                 });
                 check(&format!("dynamic, {levels} distances, {shape}"), || {
-                    dynamic::swap(codes, &distances, &counts, k, &mut rng(), &control).unwrap()
+                    dynamic::swap(codes, meaning, &counts, k, &mut rng(), &control).unwrap()
                 });
             }
+        }
+        let positions: Vec<f64> = (0..d as u32).map(f64::from).collect();
+        let every: Vec<u32> = (0..d as u32).collect();
+        for meaning in [Meaning::line(&positions).unwrap(), Meaning::Equality(&every)] {
+            check(&format!("fixed, {n} records, {d} values without a matrix"), || {
+                ranked::ranks_from_the_farthest(meaning, &counts, &mut rng()).unwrap()
+            });
+            check(&format!("dynamic, {n} records, {d} values without a matrix"), || {
+                dynamic::swap(codes, meaning, &counts, 5, &mut rng(), &control).unwrap()
+            });
         }
         check(&format!("random, {n} records"), || ranked::random(codes, &mut rng(), &control).unwrap());
     }
