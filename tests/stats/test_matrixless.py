@@ -116,7 +116,7 @@ def test_many_concepts_need_no_matrix(monkeypatch, measure) -> None:
     x = rng.integers(0, 400, 5_000)
     y = np.where(rng.random(5_000) < 0.5, (x + 1) % 400, rng.integers(0, 400, 5_000))
     first, second = ([f"v{i}" for i in codes] for codes in (x, y))
-    pairs = list(itertools.product(shapes, shapes))
+    pairs = list(itertools.product(shapes.values(), repeat=2))
     wanted = [stats.distance_correlation(first, second, a, b, measure=measure) for a, b in pairs]
     without_matrices(monkeypatch)
     monkeypatch.setattr(Space, "matrix", lambda *_: pytest.fail("a matrix"))
