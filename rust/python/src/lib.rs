@@ -37,7 +37,7 @@ mod _core {
         vote_ring,
     };
     #[pymodule_export]
-    use super::meaning::Concepts;
+    use super::meaning::{Concepts, category_distances};
     #[pymodule_export]
     use super::memory::free_memory;
     #[pymodule_export]

@@ -138,10 +138,39 @@ impl Tree {
         if first == last {
             return 0.0;
         }
+        let meet = self.meet(first, last);
+        self.formula.distance(self.own[first as usize], self.own[last as usize], self.subsumer[meet as usize])
+    }
+
+    /// The node where the concepts at two places meet, the first not after the second.
+    #[inline]
+    pub(crate) fn meet(&self, first: u32, last: u32) -> u32 {
+        if first == last {
+            return self.node[first as usize];
+        }
         let level = (u32::BITS - 1 - (last - first).leading_zeros()) as usize;
         let meets = &self.meets[level];
-        let meet = meets[first as usize].min(meets[last as usize - (1 << level)]);
-        self.formula.distance(self.own[first as usize], self.own[last as usize], self.subsumer[meet as usize])
+        meets[first as usize].min(meets[last as usize - (1 << level)])
+    }
+
+    /// What the measure takes of the concept at each place, and of each node as a subsumer.
+    pub(crate) fn numbers(&self) -> (&[f64], &[f64]) {
+        (&self.own, &self.subsumer)
+    }
+
+    /// The distance of different concepts with these numbers.
+    pub(crate) fn of_numbers(&self, a: f64, b: f64, subsumer: f64) -> f64 {
+        self.formula.distance(a, b, subsumer)
+    }
+
+    /// Whether distances are numbers of links.
+    pub(crate) fn counts_links(&self) -> bool {
+        matches!(self.formula, Formula::Edges(Edges::Path))
+    }
+
+    /// Whether different concepts are never at distance 0.
+    pub(crate) fn tells_apart(&self) -> bool {
+        !matches!(self.formula, Formula::Content(_))
     }
 
     /// Pairs that are as much work as to go through all of the tree.
