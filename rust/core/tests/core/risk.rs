@@ -281,7 +281,7 @@ fn attacks_without_a_matrix_find_the_same() {
     let large = meaning::Tree::new(&taxonomy, &concepts(many), &Measure::WuPalmer).unwrap();
     let logarithms = meaning::Tree::new(&taxonomy, &concepts(d), &Measure::TaxonomicFeature).unwrap();
     let numbers: Vec<u32> = (0..many).map(|i| i * 7 % 3_900).collect();
-    let positions: Vec<f64> = (0..d).map(|i| if i == 5 { f64::NAN } else { f64::from(i * i % 211) / 3.0 }).collect();
+    let positions: Vec<f64> = (0..d).map(|i| if i == 5 { f64::NAN } else { f64::from(i * i % 211) / 4.0 }).collect();
     let [small, large, logarithms] = [&small, &large, &logarithms].map(meaning::Meaning::Tree);
     let (values, line) = (meaning::Meaning::Equality(&numbers), meaning::Meaning::line(&positions).unwrap());
     let matrices: Vec<Vec<f64>> = [small, large, logarithms, values, line].map(all_pairs).into();

@@ -95,10 +95,12 @@ impl Sample {
     }
 }
 
-/// Concepts of a random tree in which each is below one of the `span` before it; some twice, the last one missing.
+/// Concepts of a random tree in which each is below one of the `span` before it, or that is shallow, if there is no span;
+/// some twice, the last one missing.
 fn concepts(d: usize, span: usize, measure: &dyn Fn(&Taxonomy) -> Measure, rng: &mut ChaCha20Rng) -> Owned {
     let child: Vec<u32> = (1..2 * d as u32).collect();
-    let parent: Vec<u32> = child.iter().map(|&i| rng.random_range(i.saturating_sub(span as u32)..i)).collect();
+    let above = |i: u32| if span == 0 { i / 4..i.div_ceil(2) } else { i.saturating_sub(span as u32)..i };
+    let parent: Vec<u32> = child.iter().map(|&i| rng.random_range(above(i))).collect();
     let taxonomy = Taxonomy::new(2 * d, &child, &parent).unwrap();
     let mut used: Vec<u32> = (1..d).map(|_| rng.random_range(0..2 * d as u32)).collect();
     used.push(crate::MISSING);
@@ -136,7 +138,8 @@ fn samples_without_matrices() -> Vec<Sample> {
             (400, vec![values(200, draw)]),
             (600, vec![values(40, draw), values(5, draw), Owned::Matrix(random(20, 6, draw))]),
             (500, vec![concepts(300, 30, &wu_palmer, draw)]),
-            (900, vec![concepts(90, 90, &wu_palmer, draw), concepts(400, 100, &wu_palmer, draw)]),
+            // Fractions of two deep trees would have no common unit.
+            (900, vec![concepts(90, 0, &wu_palmer, draw), concepts(400, 0, &wu_palmer, draw)]),
             (600, vec![concepts(200, 40, &path, draw), numbers(100, f64::round, draw), values(12, draw)]),
             (500, vec![concepts(300, 2, &path, draw), values(3, draw)]),
             // Of two columns, sums of logarithms may be equal by an identity, which neither side would see.
