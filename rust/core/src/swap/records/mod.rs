@@ -34,8 +34,10 @@ use crate::search::scale::{self, Few, Measured, Space};
 use crate::search::tree::Tree;
 use crate::tuples::{Attribute, Tuples};
 
-/// Tuples in a leaf of the tree of nearest ones.
+/// Tuples in a leaf of the tree of nearest ones,
 const LEAF: usize = 128;
+/// and at most so many where they are looked for one by one.
+const LEAF_ALONE: usize = 32;
 
 /// Swaps the values of several attributes, record by record. Missing values stay where they are.
 pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, control: &Control) -> Result<Vec<Swapped>> {
@@ -147,6 +149,7 @@ impl<'a> Table<'a> {
             control.check()?;
             hierarchies.push(Hierarchy::along(ordered, ordered.along(), counts));
         }
+        let leaf = if ordered.is_empty() { leaf } else { leaf.min(LEAF_ALONE) };
         let unordered: Vec<Vec<u32>> = places
             .iter()
             .zip(measured.categories(&number))
