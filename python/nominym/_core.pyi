@@ -18,6 +18,7 @@ __all__ = [
     "attack_informed",
     "attack_matching",
     "attack_recoding",
+    "category_distances",
     "class_sizes",
     "count_compatible",
     "count_queries",
@@ -77,6 +78,8 @@ class ConceptRows:
 
 # A matrix, positions on a line, numbers that are equal or not, concepts of a tree, or sets and whether there are gaps.
 _Distances = NDArray[np.float64] | NDArray[np.uint32] | Concepts | tuple[Sets, bool]
+
+def category_distances(distances: _Distances, a: _Codes, b: _Codes) -> NDArray[np.float64]: ...
 
 @final
 class Graph:
@@ -349,7 +352,7 @@ def assign_groups(group_of: _Codes, seed: int | None, progress: _Progress = None
 def link_records(
     targets: list[_Codes],
     release: list[_Codes],
-    distances: list[NDArray[np.float64]],
+    distances: list[_Distances],
     owner: NDArray[np.uint32],
     owner_of_row: NDArray[np.uint32],
     progress: _Progress = None,
@@ -365,7 +368,7 @@ def attack_informed(
 def attack_matching(
     before: list[_Codes],
     after: list[_Codes],
-    distances: list[NDArray[np.float64]],
+    distances: list[_Distances],
     size: int,
     seed: int | None,
     progress: _Progress = None,

@@ -438,10 +438,28 @@ def test_numbers_that_cannot_be_compared() -> None:
     # What is missing has no type.
     assert nearest({"x": days}, {"x": [None, None]}, {"x": nym.Order()}).share == 0.5
     n = 300_000
-    with pytest.raises(error.SizeError, match="too many categories for this; make its values coarser"):
-        nym.risk.linkage({"x": np.arange(n)}, {"x": np.arange(n)}, {"x": nym.Equality()})
-    # Numbers need no matrix.
-    assert nearest({"x": np.arange(n)}, {"x": np.arange(n)}, {"x": nym.Order()}, sample=1_000).share == 1
+    # Neither numbers nor values that are equal or not need a matrix.
+    for meaning in (nym.Order(), nym.Equality()):
+        assert nearest({"x": np.arange(n)}, {"x": np.arange(n)}, {"x": meaning}, sample=1_000).share == 1
+
+
+def test_many_concepts_of_a_tree_need_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same attacks by matrices find the same."""
+    n = 4_000
+    rng = np.random.default_rng(1)
+    large = nym.Taxonomy.from_edges([(str(i), str(rng.integers(i // 9, i // 5 + 1))) for i in range(1, 2 * n)])
+    pick = lambda low: [None if i < 5 else str(i) for i in rng.integers(low, 2 * n, n)]  # noqa: E731
+    before = pd.DataFrame({"x": pick(0), "y": pick(n), "z": rng.integers(0, 5, n)})
+    after = before.copy()
+    for name in ("x", "y"):
+        after.loc[::2, name] = rng.permutation(after.loc[::2, name].to_numpy())
+    told = []
+    for many in (2_000, 10**9):
+        monkeypatch.setattr("nominym.meaning.taxonomy.MANY", many)
+        meanings = {"x": large, "y": large, "z": nym.Equality()}
+        found = nym.risk.linkage(before, after, meanings, seed=1, attacks=["nearest row", "best matching"], kept=[])
+        told.append(found.attacks)
+    pd.testing.assert_frame_equal(*told)
 
 
 def test_nobody_is_named() -> None:

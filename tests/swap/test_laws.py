@@ -72,6 +72,26 @@ def test_same_law_as_published(method: str, columns: list[str], k: int) -> None:
     assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4.5 * error + 1e-6).all(), (a.mean(axis=0), b.mean(axis=0), error)
 
 
+@pytest.mark.parametrize("k", [2, 7])
+def test_same_law_for_mixed_columns(k: int) -> None:
+    """Positions are eighths, so that sums of distances, and ties, are exact on both sides."""
+    rng = np.random.default_rng(5)
+    numbers, values = rng.integers(0, 9, 60), rng.integers(0, 12, 60)
+    numbers[:2] = 0, 8
+    frame = pd.DataFrame({"number": numbers, "value": [f"v{i}" for i in values]})
+    distances = [np.abs(np.subtract.outer(numbers, numbers)) / 8, np.not_equal.outer(values, values).astype(float)]
+    published, ours = [], []
+    for seed in range(SEEDS):
+        origins, _ = naive.records(distances, k, np.random.default_rng(seed))
+        published.append([d[np.arange(60), o].mean() for o, d in zip(origins, distances, strict=True)])
+        found = nym.rank_swap(frame, {"number": nym.Order(), "value": nym.Equality()}, k=k, method="records", seed=seed)
+        moved = np.abs(found.data["number"].to_numpy() - numbers).mean() / 8
+        ours.append([moved, float((found.data["value"] != frame["value"]).mean())])
+    a, b = np.array(published), np.array(ours)
+    error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / SEEDS) + 1e-9
+    assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4.5 * error).all(), (a.mean(axis=0), b.mean(axis=0), error)
+
+
 def test_numerical_swapping_stays_in_its_window() -> None:
     values = pd.Series(np.random.default_rng(0).permutation(1_000).astype(float))
     for given, window in ({"k": 20}, 20), ({"p": 3}, 30):

@@ -20,6 +20,8 @@ from nominym.table import MISSING
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nominym.meaning import Distances
+
 # The nearest people who compete with somebody for rows, where there are no smaller groups.
 _NEIGHBOURS = 200
 
@@ -102,7 +104,7 @@ def best_matching(scene: Scene) -> Guesses | None:
         )
     right = (people.owner[row] == people.owner[matched]).astype(np.float64)
     pairs = zip(before, after, distances, strict=True)
-    far = np.sum([_between(each, old[matched], new[row]) for old, new, each in pairs], axis=0)
+    far = np.sum([_core.category_distances(each, old[matched], new[row]) for old, new, each in pairs], axis=0)
     first, chance = people.best(matched, right, np.round(far, 12))
     equal = far[first] == 0
     sights = {
@@ -219,7 +221,8 @@ def _by_rows(scene: Scene, far: NDArray[np.float64], ties: NDArray[np.uint32], h
 def _translated(scene: Scene) -> list[NDArray[np.uint32]]:
     """Return the release with every value replaced by the one that it seems to stand for."""
     after = [new for _, new, _ in scene.columns]
-    named = [i for i, (_, _, distances) in enumerate(scene.columns) if distances.ndim == 2 or len(distances) <= _NAMES]
+    lines = [_on_line(distances) for _, _, distances in scene.columns]
+    named = [i for i, line in enumerate(lines) if line is None or len(line) <= _NAMES]
     meant: dict[int, NDArray[np.uint32]] = {}
     if named:
         before = [(scene.columns[i][0], len(scene.columns[i][2])) for i in named]
@@ -228,9 +231,9 @@ def _translated(scene: Scene) -> list[NDArray[np.uint32]]:
         with reporter(scene.progress, "one-to-one recoding") as report:
             found = _core.attack_recoding(before, release, anchors, scene.seed, report)
         meant = dict(zip(named, found, strict=True))
-    for i, (old, new, distances) in enumerate(scene.columns):
-        if i not in meant:
-            meant[i] = _by_rank(old, new, distances)
+    for i, ((old, new, distances), line) in enumerate(zip(scene.columns, lines, strict=True)):
+        if i not in meant and line is not None:
+            meant[i] = _by_rank(old, new, line)
         categories = np.arange(len(distances), dtype=np.uint32)
         translated = np.where(meant[i] == MISSING, categories, meant[i])[new]
         if not np.array_equal(translated, new):
@@ -250,14 +253,11 @@ def _by_rank(
     return np.where(np.isnan(positions), np.arange(d), place).astype(np.uint32)
 
 
-def _between(distances: NDArray[np.float64], a: NDArray[np.uint32], b: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """Measure pairs of categories. A missing value is as far from others as the two farthest are."""
-    if distances.ndim == 2:
-        return distances[a, b]
-    spread = float(np.nanmax(distances) - np.nanmin(distances)) or 1.0
-    gaps = np.isnan(distances)
-    both, either = gaps[a] & gaps[b], gaps[a] | gaps[b]
-    return np.where(both, 0.0, np.where(either, spread, np.abs(distances[a] - distances[b])))
+def _on_line(distances: Distances) -> NDArray[np.float64] | None:
+    """Return the position of each category, if that is what its distances are."""
+    if isinstance(distances, np.ndarray) and distances.ndim == 1 and distances.dtype == np.float64:
+        return distances.astype(np.float64, copy=False)
+    return None
 
 
 def _kept(scene: Scene, name: Any) -> tuple[NDArray[np.uint32], int]:
@@ -273,14 +273,15 @@ def _kept(scene: Scene, name: Any) -> tuple[NDArray[np.uint32], int]:
 
 
 def _ranged(
-    before: NDArray[np.uint32], after: NDArray[np.uint32], distances: NDArray[np.float64], parts: int
+    before: NDArray[np.uint32], after: NDArray[np.uint32], distances: Distances, parts: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
     """Return a masked column before and after, and its number of categories; many numbers in ranges."""
-    if distances.ndim == 2 or len(distances) <= parts:
+    line = _on_line(distances)
+    if line is None or len(line) <= parts:
         return before, after, len(distances)
-    values = ~np.isnan(distances)
-    part = np.full(len(distances), parts, dtype=np.uint32)
-    part[values] = _parts(np.bincount(before, minlength=len(distances))[values], parts)
+    values = ~np.isnan(line)
+    part = np.full(len(line), parts, dtype=np.uint32)
+    part[values] = _parts(np.bincount(before, minlength=len(line))[values], parts)
     return part[before], part[after], parts + 1
 
 

@@ -18,6 +18,8 @@ from nominym.table import Comparison, Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from nominym.meaning import Distances
+
     Pair = tuple[NDArray[np.uint32], NDArray[np.uint32]]
     """Something of each record, and of each row of the release."""
 
@@ -119,7 +121,7 @@ class Scene:
     """Whether this is one of so many scenes that attacks which take long are left out."""
 
     @cached_property
-    def columns(self) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]]:
+    def columns(self) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32], Distances]]:
         """For each known masked column the codes before and after, and the distances."""
         return [self.comparison.changes[name].united for name in self.known]
 

@@ -234,11 +234,10 @@ class Change:
         return len(self.before.column) - self.before.column.missing - self.records
 
     @cached_property
-    def united(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]:
+    def united(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Distances]:
         """Codes before and after over the same categories, what is missing being one, and their distances.
 
-        These are a matrix, or, for values on a line, the position of each category, with NaN for what is missing. After
-        the rows of the records come those that belong to none of them.
+        After the rows of the records come those that belong to none of them.
         """
         columns = [self.before.column, self.after.column, *([] if self.unowned is None else [self.unowned])]
         kinds, numbers = np.unique(np.concatenate([self.before.places, self.after.places]), return_inverse=True)
@@ -248,14 +247,16 @@ class Change:
             for column, part in zip(columns, (*parts, parts[1]), strict=False)
         ]
         gaps = any(column.missing for column in columns)
-        if self.space.positions is not None:
-            line = self.space.positions[kinds]
-            return codes[0], np.concatenate(codes[1:]), np.append(line, math.nan) if gaps else line
+        release = np.concatenate(codes[1:])
+        places = kinds.astype(np.uint32, copy=False)
+        measured = self.space.matrixless(places, gaps)
+        if measured is not None:
+            return codes[0], release, measured
         if self.before.places is self.after.places and len(kinds) == self.before.size:
-            measured = self.before.distances[np.ix_(np.argsort(parts[0]), np.argsort(parts[0]))]
+            distances = self.before.distances[np.ix_(np.argsort(parts[0]), np.argsort(parts[0]))]
         else:
-            measured = self.space.matrix(kinds.astype(np.uint32), self.before.progress)
-        return codes[0], np.concatenate(codes[1:]), np.ascontiguousarray(padded(measured, gaps))
+            distances = self.space.matrix(places, self.before.progress)
+        return codes[0], release, np.ascontiguousarray(padded(distances, gaps))
 
 
 class Comparison:

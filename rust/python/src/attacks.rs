@@ -1,16 +1,17 @@
 //! Attacks that know more: the groups, the whole table, recodings, linked rows.
 
 use nominym_core::error::{Error, Result};
-use nominym_core::risk::matching::{Column as Known, Metric};
+use nominym_core::risk::matching::Column as Known;
 use nominym_core::risk::recoding::Anchor;
 use nominym_core::risk::{bundles, informed, matching, recoding};
 use nominym_core::rng::Streams;
 use nominym_core::tuples::Codes;
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::array::array;
 use crate::control::run;
+use crate::meaning::Given;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 type Numbers<'py> = PyReadonlyArray1<'py, u32>;
@@ -20,17 +21,6 @@ type Coded<'py> = (Numbers<'py>, usize);
 
 /// Largest posterior, that of the own row, and the probability of a right guess, by record.
 type Beliefs<'py> = (Column<'py, f64>, Column<'py, f64>, Column<'py, f64>);
-
-/// Distances of all pairs of categories, or a position of each on a line.
-#[derive(FromPyObject)]
-pub enum Distances<'py> {
-    /// A square matrix.
-    #[pyo3(transparent)]
-    Matrix(PyReadonlyArray2<'py, f64>),
-    /// Positions.
-    #[pyo3(transparent)]
-    Line(PyReadonlyArray1<'py, f64>),
-}
 
 fn codes<'a>(columns: &'a [Coded<'_>]) -> PyResult<Vec<Codes<'a>>> {
     columns.iter().map(|(codes, categories)| Ok((codes.as_slice()?, *categories))).collect()
@@ -65,7 +55,7 @@ pub fn attack_matching<'py>(
     py: Python<'py>,
     before: Vec<Numbers<'py>>,
     after: Vec<Numbers<'py>>,
-    distances: Vec<Distances<'py>>,
+    distances: Vec<Given<'py>>,
     size: usize,
     seed: Option<u64>,
     progress: Option<&Bound<'py, PyAny>>,
@@ -74,13 +64,8 @@ pub fn attack_matching<'py>(
     targets: Option<Numbers<'py>>,
 ) -> PyResult<(Column<'py, u32>, Column<'py, u32>)> {
     let columns = before.iter().zip(&after).zip(&distances).map(|((before, after), distances)| {
-        let metric = match distances {
-            Distances::Matrix(matrix) => {
-                Metric::Matrix { distances: matrix.as_slice()?, categories: matrix.as_array().nrows() }
-            }
-            Distances::Line(positions) => Metric::Line(positions.as_slice()?),
-        };
-        Ok(Known { before: before.as_slice()?, after: after.as_slice()?, metric })
+        let meaning = distances.core()?;
+        Ok(Known { before: before.as_slice()?, after: after.as_slice()?, meaning })
     });
     let columns = columns.collect::<PyResult<Vec<_>>>()?;
     let pools = [group_of.as_ref(), cells.as_ref()].into_iter().flatten().map(PyReadonlyArray1::as_slice);

@@ -37,7 +37,7 @@ mod _core {
         vote_assignments, vote_groups, vote_ring,
     };
     #[pymodule_export]
-    use super::meaning::{ConceptRows, Concepts};
+    use super::meaning::{ConceptRows, Concepts, category_distances};
     #[pymodule_export]
     use super::memory::free_memory;
     #[pymodule_export]

@@ -6,9 +6,10 @@ use nominym_core::meaning::{self, Dag, Meaning, Tree};
 use nominym_core::stats::distance::Distances;
 use nominym_core::taxonomy::{Measure, Taxonomy};
 use nominym_core::tuples::Attribute;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
+use crate::array::array;
 use crate::control::guard;
 use crate::error::raise;
 use crate::itemsets::Sets;
@@ -121,6 +122,18 @@ impl Given<'_> {
             }
         }
     }
+}
+
+/// The distances of pairs of categories.
+#[pyfunction]
+pub fn category_distances<'py>(
+    py: Python<'py>,
+    distances: Given<'py>,
+    a: PyReadonlyArray1<'py, u32>,
+    b: PyReadonlyArray1<'py, u32>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (meaning, a, b) = (distances.core()?, a.as_slice()?, b.as_slice()?);
+    array(py, guard(|| meaning.pairs(a, b))?)
 }
 
 /// Columns that are masked together.

@@ -1,24 +1,19 @@
 //! Attacks on releases of coded columns.
 
 use nominym_core::error::{Error, Result};
-use nominym_core::risk::linkage::{Distances, Known, Linked, Sides, link};
+use nominym_core::risk::linkage::{Known, Linked, Sides, link};
 use nominym_core::risk::{classes, sample};
 use nominym_core::rng::Streams;
 use nominym_core::tuples::Codes;
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::array::array;
 use crate::control::run;
+use crate::meaning::Given;
 
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
 type Numbers<'py> = PyReadonlyArray1<'py, u32>;
-/// Distances between the categories of a column: a square matrix, or a position for each on a line.
-#[derive(FromPyObject)]
-pub enum Measured<'py> {
-    Matrix(PyReadonlyArray2<'py, f64>),
-    Line(PyReadonlyArray1<'py, f64>),
-}
 
 /// Mean distance, number of the nearest rows, and how many of these are the target's own, for each target.
 type Nearest<'py> = (Column<'py, f64>, Column<'py, u32>, Column<'py, u32>);
@@ -32,7 +27,7 @@ pub fn link_records<'py>(
     py: Python<'py>,
     targets: Vec<Numbers<'py>>,
     release: Vec<Numbers<'py>>,
-    distances: Vec<Measured<'py>>,
+    distances: Vec<Given<'py>>,
     owner: Numbers<'py>,
     owner_of_row: Numbers<'py>,
     progress: Option<&Bound<'py, PyAny>>,
@@ -40,11 +35,8 @@ pub fn link_records<'py>(
 ) -> PyResult<Nearest<'py>> {
     let columns = targets.iter().zip(&release).zip(&distances);
     let known = columns.map(|((targets, release), distances)| {
-        let distances = match distances {
-            Measured::Matrix(matrix) => Distances::Matrix(matrix.as_slice()?, matrix.as_array().nrows()),
-            Measured::Line(positions) => Distances::Line(positions.as_slice()?),
-        };
-        Ok(Known { targets: targets.as_slice()?, release: release.as_slice()?, distances })
+        let meaning = distances.core()?;
+        Ok(Known { targets: targets.as_slice()?, release: release.as_slice()?, meaning })
     });
     let known = known.collect::<PyResult<Vec<_>>>()?;
     let owners = Sides { targets: owner.as_slice()?, release: owner_of_row.as_slice()? };

@@ -71,6 +71,18 @@ impl<'a> Meaning<'a> {
         Err(Error::Parameter(format!("positions from {low} to {high} on one line")))
     }
 
+    /// Fails unless all distances are finite and none is negative.
+    pub fn check(self) -> Result<()> {
+        let Self::Matrix { distances, categories } = self else { return Ok(()) };
+        if categories.checked_mul(categories) != Some(distances.len()) {
+            return Err(Error::Parameter(format!("{} distances for {categories} categories", distances.len())));
+        }
+        match distances.par_iter().find_any(|d| !(d.is_finite() && **d >= 0.0)) {
+            Some(distance) => Err(Error::Parameter(format!("a distance of {distance} between categories"))),
+            None => Ok(()),
+        }
+    }
+
     /// Number of categories.
     pub fn categories(self) -> usize {
         match self {
@@ -103,6 +115,19 @@ impl<'a> Meaning<'a> {
             Self::Dag(dag) => dag.distance(a, b),
             Self::Sets(sets) => sets.distance(a, b),
         }
+    }
+
+    /// The distances of pairs of categories.
+    pub fn pairs(self, a: &[u32], b: &[u32]) -> Result<Vec<f64>> {
+        if a.len() != b.len() {
+            return Err(Error::Parameter(format!("{} categories and {} others", a.len(), b.len())));
+        }
+        let categories = self.categories();
+        if let Some(code) = a.iter().chain(b).find(|&&code| code as usize >= categories) {
+            return Err(Error::Parameter(format!("code {code}, but there are {categories}")));
+        }
+        memory::require(size_of::<f64>() * a.len(), "distances of pairs")?;
+        Ok(a.iter().zip(b).map(|(&a, &b)| self.distance(a, b)).collect())
     }
 
     /// A distance that no two categories exceed.

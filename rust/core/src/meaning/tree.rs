@@ -160,9 +160,12 @@ impl Tree {
         self.formula.distance(self.own[first as usize] + self.own[last as usize], subsumer)
     }
 
-    /// The node where the concepts at two places meet, the first being before the last.
+    /// The node where the concepts at two places meet, the first not after the last.
     #[inline]
-    fn meet(&self, first: u32, last: u32) -> u32 {
+    pub(crate) fn meet(&self, first: u32, last: u32) -> u32 {
+        if first == last {
+            return self.node[first as usize];
+        }
         let level = (u32::BITS - 1 - (last - first).leading_zeros()) as usize;
         let meets = &self.meets[level];
         meets[first as usize].min(meets[last as usize - (1 << level)])
@@ -213,6 +216,21 @@ impl Tree {
     pub(crate) fn depths(&self) -> Option<usize> {
         let deepest = self.own.iter().copied().fold(1.0, f64::max) as usize;
         (!matches!(self.formula, Formula::Content(_))).then_some(deepest)
+    }
+
+    /// What the measure takes of the concept at each place, and of each node as a subsumer.
+    pub(crate) fn numbers(&self) -> (&[f64], &[f64]) {
+        (&self.own, &self.subsumer)
+    }
+
+    /// Whether distances are numbers of links.
+    pub(crate) fn counts_links(&self) -> bool {
+        matches!(self.formula, Formula::Edges(Edges::Path))
+    }
+
+    /// Whether different concepts are never at distance 0.
+    pub(crate) fn tells_apart(&self) -> bool {
+        !matches!(self.formula, Formula::Content(_))
     }
 
     /// Pairs that are as much work as to go through all of the tree.

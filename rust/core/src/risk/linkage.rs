@@ -7,7 +7,7 @@
 //! Targets with the same values look for the same rows, and rows with the same values are found together: both sides
 //! are distinct tuples with the number of their records. Each cell has a search tree of its own. The nearest tuples are
 //! found by the pruned search of [`crate::search`], in parallel: sixteen targets at once that are near each other, or
-//! one by one where numbers are known or a cell is small. Whether a target's own rows are among them is told by their
+//! one by one where a column has no matrix or a cell is small. Whether a target's own rows are among them is told by their
 //! distance alone.
 
 use std::borrow::Cow;
@@ -22,11 +22,10 @@ use crate::memory;
 use crate::search::alone::{Alone, Near, Tuple, numbers};
 use crate::search::hierarchy::Hierarchy;
 use crate::search::lanes::{LANES, Scale};
-use crate::search::line::Numbers;
-use crate::search::scale::{self, Distance, Measured, Space};
+use crate::search::scale::{self, Distance, Few, Measured, Space};
 use crate::search::tree::{Node, Tree};
 use crate::search::{Found, Index, Room};
-use crate::tuples::{Attribute, Codes, Tuples};
+use crate::tuples::{Codes, Tuples};
 
 /// Tuples of the release in a leaf of their tree.
 const LEAF: usize = 64;
@@ -34,6 +33,9 @@ const LEAF: usize = 64;
 const CHUNK: usize = 16;
 /// Own rows that are looked at before the search.
 const FIRST: usize = 8;
+
+/// Numbers are found without a matrix, however few they are.
+const FEW: Few = Few { on_a_line: 0, ..Few::USUAL };
 
 /// A column that an intruder knows, with the same categories on both sides; a missing value is one of them.
 #[derive(Debug, Clone, Copy)]
@@ -43,26 +45,7 @@ pub struct Known<'a> {
     /// Category of each row of the release.
     pub release: &'a [u32],
     /// How far categories are from each other.
-    pub distances: Distances<'a>,
-}
-
-/// Distances between the categories of a column.
-#[derive(Debug, Clone, Copy)]
-pub enum Distances<'a> {
-    /// A square matrix, row after row, and its number of rows: symmetric, not negative, 0 on the diagonal.
-    Matrix(&'a [f64], usize),
-    /// A position for each category: the distance is the difference. NaN stands for a missing value, which is as far
-    /// from every other as the two farthest are from each other, or 1 if there are no two.
-    Line(&'a [f64]),
-}
-
-impl Distances<'_> {
-    fn categories(&self) -> usize {
-        match self {
-            Self::Matrix(_, categories) => *categories,
-            Self::Line(positions) => positions.len(),
-        }
-    }
+    pub meaning: Meaning<'a>,
 }
 
 /// A number for each target and each row of the release, with one meaning on both sides.
@@ -89,11 +72,12 @@ pub struct Linked {
 /// rows of a target's cell come into question; own rows in other cells are never found.
 ///
 /// With T distinct tuples of the release and U of the targets: O(n log n) to find them and to build the trees, then for
-/// each of the U between log T and T steps, and one for each row of its owner. O(n) memory beside the matrices.
+/// each of the U between log T and T steps, and one for each row of its owner. O(n) memory beside the
+/// distances of all pairs of few categories.
 pub fn link(known: &[Known<'_>], owners: Sides<'_>, cells: Option<Sides<'_>>, control: &Control) -> Result<Linked> {
     let (targets, release) = distinct(known, owners, cells, control)?;
     let columns = Columns::new(known, cells.is_some(), [&targets, &release], control)?;
-    let Measured { spaces, lines, scale } = &columns.measured;
+    let Measured { spaces, ordered, scale, .. } = &columns.measured;
     let bounds = Scale::needs(spaces, &columns.hierarchies);
     memory::require(needs(known.len(), &targets, &release) + bounds, WHAT)?;
     let first = [&targets, &release].map(|tuples| first_of_cells(tuples, cells.is_some()));
@@ -108,20 +92,20 @@ pub fn link(known: &[Known<'_>], owners: Sides<'_>, cells: Option<Sides<'_>>, co
     let starts = places(&release, &tree.order);
     control.check()?;
     let codes = columns.codes(&release, &tree.order);
-    let (by_matrix, on_lines) = codes.split_at(spaces.len());
-    let index = Index::new(spaces, &columns.hierarchies[..spaces.len()], &tree, by_matrix, &starts)?;
+    let (with, without) = codes.split_at(spaces.len());
+    let index = Index::new(spaces, &columns.hierarchies[..spaces.len()], &tree, with, &starts)?;
     let from = columns.codes(&targets, &near);
     let search = Search {
         categories: index.categories(&from[..spaces.len()]),
         numbers: numbers(&from[spaces.len()..]),
-        sizes: (spaces.len(), lines.len()),
-        alone: Alone::new(index, lines, on_lines),
+        sizes: (spaces.len(), ordered.len()),
+        alone: Alone::new(index, ordered, without),
         tree: &tree,
         targets: &targets,
         near: &near,
         owned: Owned::new(owners, &release, &tree.order),
         // Tables for a batch have to be filled for each category: that pays where there is more to look at.
-        large: if lines.is_empty() { LEAF.max(spaces.iter().map(Space::len).sum()) } else { usize::MAX },
+        large: if ordered.is_empty() { LEAF.max(spaces.iter().map(Space::len).sum()) } else { usize::MAX },
     };
     control.begin(targets.total() as u64);
     let found = batches.par_chunks(CHUNK).map_init(Workspace::default, |workspace, batches| {
@@ -173,20 +157,14 @@ fn distinct(
     control: &Control,
 ) -> Result<(Tuples, Tuples)> {
     let fail = |message: String| Err(Error::Parameter(message));
-    for column in known {
-        if let Distances::Matrix(distances, categories) = column.distances
-            && distances.len() != categories * categories
-        {
-            return fail(format!("{} distances for {categories} categories", distances.len()));
-        }
-    }
+    known.iter().try_for_each(|column| column.meaning.check())?;
     let side = |cells: Option<&'_ [u32]>, columns: Vec<Codes<'_>>| {
         let numbered = cells.map(|cells| (cells, cells.iter().max().map_or(0, |&last| last as usize + 1)));
         Tuples::of(&numbered.into_iter().chain(columns).collect::<Vec<_>>(), control)
     };
-    let columns = known.iter().map(|k| (k.targets, k.distances.categories()));
+    let columns = known.iter().map(|k| (k.targets, k.meaning.categories()));
     let targets = side(cells.map(|cells| cells.targets), columns.collect())?;
-    let columns = known.iter().map(|k| (k.release, k.distances.categories()));
+    let columns = known.iter().map(|k| (k.release, k.meaning.categories()));
     let release = side(cells.map(|cells| cells.release), columns.collect())?;
     if release.total() == 0 {
         return fail("the release has no rows".into());
@@ -220,62 +198,41 @@ fn places(tuples: &Tuples, order: &[u32]) -> Vec<u32> {
     places
 }
 
-/// The known columns in a common unit, those with matrices first.
-struct Columns {
-    measured: Measured,
+/// The known columns in a common unit, those with distances of all pairs first.
+struct Columns<'a> {
+    measured: Measured<'a>,
     hierarchies: Vec<Hierarchy>,
     /// Place of each column in the tuples, and the category of each of its codes.
     renumbered: Vec<(usize, Vec<u32>)>,
 }
 
-impl Columns {
-    fn new(known: &[Known<'_>], cells: bool, sides: [&Tuples; 2], control: &Control) -> Result<Self> {
-        let categories: usize = known.iter().map(|column| column.distances.categories()).sum();
-        memory::require(CATEGORY * categories, WHAT)?;
+impl<'a> Columns<'a> {
+    fn new(known: &[Known<'a>], cells: bool, sides: [&Tuples; 2], control: &Control) -> Result<Self> {
+        let codes: Vec<usize> = known.iter().map(|column| column.meaning.categories()).collect();
+        memory::require(CATEGORY * codes.iter().sum::<usize>(), WHAT)?;
         let first = usize::from(cells);
-        let (mut matrices, mut lines) = (Vec::new(), Vec::new());
-        let (mut attributes, mut numbers) = (Vec::new(), Vec::new());
-        for (place, column) in (first..).zip(known) {
-            control.check()?;
-            match column.distances {
-                Distances::Matrix(distances, categories) => {
-                    matrices.push(place);
-                    let meaning = Meaning::Matrix { distances, categories };
-                    attributes.push(Attribute { codes: column.release, meaning, missing: None });
-                }
-                Distances::Line(positions) => {
-                    lines.push(place);
-                    numbers.push(Numbers::new(positions)?);
+        let mut counts: Vec<Vec<u64>> = codes.iter().map(|&codes| vec![0; codes]).collect();
+        for tuples in sides {
+            for tuple in 0..tuples.len() {
+                let records = tuples.records(tuple).len() as u64;
+                for (counts, &code) in counts.iter_mut().zip(&tuples.codes(tuple)[first..]) {
+                    counts[code as usize] += records;
                 }
             }
         }
-        let counts = |place: usize, categories: usize| {
-            let mut counts = vec![0; categories];
-            for tuples in sides {
-                for tuple in 0..tuples.len() {
-                    counts[tuples.codes(tuple)[place] as usize] += tuples.records(tuple).len() as u64;
-                }
-            }
-            counts
-        };
-        let of_matrices = matrices.iter().zip(&attributes).map(|(&place, a)| counts(place, a.categories())).collect();
-        let measured = scale::measured(&attributes, of_matrices, numbers, control)?;
+        let meanings: Vec<Meaning<'a>> = known.iter().map(|column| column.meaning).collect();
+        let measured = scale::measured(&meanings, &counts, FEW, control)?;
         let mut hierarchies = Vec::with_capacity(known.len());
-        let mut renumbered = Vec::with_capacity(known.len());
-        for ((place, space), attribute) in matrices.into_iter().zip(&measured.spaces).zip(&attributes) {
+        for space in &measured.spaces {
             control.check()?;
             hierarchies.push(Hierarchy::by_distance(space));
-            renumbered.push((place, space.renumbered(attribute.categories())));
         }
-        for (place, line) in lines.into_iter().zip(&measured.lines) {
+        for (ordered, counts) in measured.ordered.iter().zip(measured.counts(&counts)) {
             control.check()?;
-            let mut of_ranks = vec![0; line.len()];
-            for (&rank, count) in line.ranks.iter().zip(counts(place, line.ranks.len())) {
-                of_ranks[rank as usize] += count;
-            }
-            hierarchies.push(Hierarchy::along(line, &of_ranks));
-            renumbered.push((place, line.ranks.clone()));
+            hierarchies.push(Hierarchy::along(ordered, ordered.along(), &counts));
         }
+        let places = measured.attributes.iter().map(|&column| first + column);
+        let renumbered = places.zip(measured.categories(&codes)).collect();
         Ok(Self { measured, hierarchies, renumbered })
     }
 
@@ -366,7 +323,7 @@ struct Search<'a> {
     targets: &'a Tuples,
     /// Distinct targets, near ones together,
     near: &'a [u32],
-    /// their categories by matrices and on lines, target after target,
+    /// their categories with distances of all pairs and without, target after target,
     categories: Vec<u32>,
     numbers: Vec<u32>,
     /// and how many of each a target has.

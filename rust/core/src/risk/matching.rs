@@ -17,64 +17,12 @@ use rayon::prelude::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
+use crate::meaning::Meaning;
 use crate::memory;
 use crate::risk::assignment::{LARGEST, assign};
 use crate::risk::columns::{below, check, numbered};
 use crate::rng::{Stream, Streams};
 use crate::tuples::{Codes, Tuples};
-
-/// Distances between the categories of a column.
-#[derive(Debug, Clone, Copy)]
-pub enum Metric<'a> {
-    /// A square matrix, row after row.
-    Matrix {
-        /// Distances: finite, not negative.
-        distances: &'a [f64],
-        /// Number of categories.
-        categories: usize,
-    },
-    /// A position for each category, NaN for a missing value: that is as far from every other as the farthest two are
-    /// apart, or 1 where these are in one place.
-    Line(&'a [f64]),
-}
-
-impl Metric<'_> {
-    /// Number of categories.
-    fn categories(&self) -> usize {
-        match self {
-            Self::Matrix { categories, .. } => *categories,
-            Self::Line(positions) => positions.len(),
-        }
-    }
-
-    /// The largest distance, everything checked.
-    fn largest(&self) -> Result<f64> {
-        let fail = |message: String| Err(Error::Parameter(message));
-        match self {
-            Self::Matrix { distances, categories } => {
-                if categories.checked_mul(*categories) != Some(distances.len()) {
-                    return fail(format!("{} distances for {categories} categories", distances.len()));
-                }
-                match distances.iter().find(|d| !(d.is_finite() && **d >= 0.0)) {
-                    Some(distance) => fail(format!("a distance of {distance}")),
-                    None => Ok(distances.iter().copied().fold(0.0, f64::max)),
-                }
-            }
-            Self::Line(positions) => {
-                let present = positions.iter().copied().filter(|x| !x.is_nan());
-                let (low, high) = present.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
-                let span = high - low;
-                if low > high || span == 0.0 {
-                    Ok(1.0)
-                } else if span.is_finite() {
-                    Ok(span)
-                } else {
-                    fail(format!("positions from {low} to {high}"))
-                }
-            }
-        }
-    }
-}
 
 /// A column that the adversary knows, with the same categories on both sides; a missing value is one of them.
 #[derive(Debug, Clone, Copy)]
@@ -83,8 +31,8 @@ pub struct Column<'a> {
     pub before: &'a [u32],
     /// Category of each row of the release; row i belongs to person i.
     pub after: &'a [u32],
-    /// Distances between categories.
-    pub metric: Metric<'a>,
+    /// How far categories are from each other.
+    pub meaning: Meaning<'a>,
 }
 
 /// People, and the row that each is matched with.
@@ -114,7 +62,7 @@ pub fn attack(
         return Err(Error::Parameter("a neighbourhood of nobody".into()));
     }
     for column in columns {
-        check(&[(column.before, column.metric.categories()), (column.after, column.metric.categories())], n)?;
+        check(&[(column.before, column.meaning.categories()), (column.after, column.meaning.categories())], n)?;
     }
     // The pool of each record, records by pool, those asked for; rows as they are found, and at the end.
     let asked = targets.map_or(n, <[u32]>::len).min(n);
@@ -161,8 +109,8 @@ pub fn attack(
     // Targets in larger pools.
     let others: Vec<u32> = people.iter().copied().filter(|&p| !small(pool_of[p as usize] as usize)).collect();
     if !others.is_empty() {
-        let before = Pooled::new(&pool_of, pools.len(), columns.iter().map(|c| (c.before, c.metric)), control)?;
-        let after = Pooled::new(&pool_of, pools.len(), columns.iter().map(|c| (c.after, c.metric)), control)?;
+        let before = Pooled::new(&pool_of, pools.len(), columns.iter().map(|c| (c.before, c.meaning)), control)?;
+        let after = Pooled::new(&pool_of, pools.len(), columns.iter().map(|c| (c.after, c.meaning)), control)?;
         let found: Vec<u32> = others
             .par_iter()
             .with_max_len(4)
@@ -193,29 +141,25 @@ const EDGE: usize = 64;
 /// Distances as whole numbers.
 struct Scale<'a> {
     columns: &'a [Column<'a>],
-    /// By how much distances are multiplied, and how far a missing value is, by column.
+    /// By how much distances are multiplied.
     factor: f64,
-    missing: Vec<f64>,
 }
 
 impl<'a> Scale<'a> {
     fn new(columns: &'a [Column<'a>]) -> Result<Self> {
-        let missing = columns.iter().map(|column| column.metric.largest()).collect::<Result<Vec<_>>>()?;
-        let largest: f64 = missing.iter().sum();
+        columns.iter().try_for_each(|column| column.meaning.check())?;
+        let largest: f64 = columns.iter().map(|column| column.meaning.largest()).sum();
         let factor = if largest > 0.0 { LARGEST / largest } else { 0.0 };
         if !factor.is_finite() || !largest.is_finite() {
             return Err(Error::Parameter(format!("distances up to {largest}")));
         }
-        Ok(Self { columns, factor, missing })
+        Ok(Self { columns, factor })
     }
 
     /// The distance between two categories of a column.
     #[inline]
     fn of(&self, column: usize, a: u32, b: u32) -> i64 {
-        let distance = match self.columns[column].metric {
-            Metric::Matrix { distances, categories } => distances[a as usize * categories + b as usize],
-            Metric::Line(positions) => line(positions[a as usize], positions[b as usize], self.missing[column]),
-        };
+        let distance = self.columns[column].meaning.distance(a, b);
         (distance * self.factor + 0.5) as i64
     }
 
@@ -246,15 +190,6 @@ impl<'a> Scale<'a> {
     }
 }
 
-#[inline]
-fn line(a: f64, b: f64, missing: f64) -> f64 {
-    match (a.is_nan(), b.is_nan()) {
-        (false, false) => (a - b).abs(),
-        (true, true) => 0.0,
-        _ => missing,
-    }
-}
-
 /// The distinct tuples of one side, pool after pool.
 struct Pooled {
     tuples: Tuples,
@@ -266,10 +201,10 @@ impl Pooled {
     fn new<'a>(
         pool_of: &'a [u32],
         pools: usize,
-        columns: impl Iterator<Item = (&'a [u32], Metric<'a>)>,
+        columns: impl Iterator<Item = (&'a [u32], Meaning<'a>)>,
         control: &Control,
     ) -> Result<Self> {
-        let columns = columns.map(|(codes, metric)| (codes, metric.categories()));
+        let columns = columns.map(|(codes, meaning)| (codes, meaning.categories()));
         let all: Vec<Codes<'_>> = std::iter::once((pool_of, pools)).chain(columns).collect();
         let tuples = Tuples::of(&all, control)?;
         // Distances to all tuples, for each thread.

@@ -1,25 +1,25 @@
-//! The same search for one tuple at a time, where lines are among the attributes or there is little to look at.
+//! The same search for one tuple at a time, where attributes without a matrix are among them or there is little to look at.
 //!
 //! Distances are exact from the beginning: those on a line may need more bits than a lane has.
 
-use super::line::Line;
+use super::ordered::{Ordered, Span};
 use super::scale::Distance;
 use super::{Found, Index};
 use crate::control::Control;
 use crate::error::Result;
 
-/// An index of tuples that have numbers too.
+/// An index of tuples that have attributes without a matrix too.
 pub(crate) struct Alone<'a> {
     /// The attributes that have matrices.
     pub index: Index<'a>,
-    lines: &'a [Line],
-    /// Categories of the tuples on the lines, tuple after tuple.
+    ordered: &'a [Ordered<'a>],
+    /// Categories of the tuples by those without, tuple after tuple.
     numbers: Vec<u32>,
-    /// The first and the last category on each line that a node of the tree holds, node after node.
-    ranges: Vec<(u32, u32)>,
+    /// What each node of the tree holds of them, node after node.
+    spans: Vec<Span>,
 }
 
-/// A tuple: its categories as the index numbers them, and those on the lines.
+/// A tuple: its categories as the index numbers them, and those by attributes without a matrix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tuple<'a> {
     pub categories: &'a [u32],
@@ -35,40 +35,62 @@ pub(crate) struct Near {
 }
 
 impl<'a> Alone<'a> {
-    /// Adds to an index the lines, and the codes of its tuples there, in the order of the tree.
-    pub fn new(index: Index<'a>, lines: &'a [Line], codes: &[Vec<u32>]) -> Self {
+    /// Adds to an index attributes without a matrix, and the codes of its tuples there, in the order of the tree.
+    pub fn new(index: Index<'a>, ordered: &'a [Ordered<'a>], codes: &[Vec<u32>]) -> Self {
         let numbers = numbers(codes);
-        let (nodes, m) = (&index.tree.nodes, lines.len());
-        let mut ranges = vec![(u32::MAX, 0); nodes.len() * m];
+        let (nodes, m) = (&index.tree.nodes, ordered.len());
+        let mut spans = vec![Span::EMPTY; nodes.len() * m];
         // Children come after their parents.
         for (i, node) in nodes.iter().enumerate().rev() {
             for a in 0..m {
-                let join = |x: (u32, u32), y: (u32, u32)| (x.0.min(y.0), x.1.max(y.1));
-                ranges[i * m + a] = if node.children > 0 {
+                spans[i * m + a] = if node.children > 0 {
                     let child = node.children as usize;
-                    join(ranges[child * m + a], ranges[(child + 1) * m + a])
+                    spans[child * m + a].joined(spans[(child + 1) * m + a])
                 } else {
-                    let codes = &codes[a][node.start as usize..node.end as usize];
-                    codes.iter().fold((u32::MAX, 0), |range, &code| join(range, (code, code)))
+                    ordered[a].span_of(codes[a][node.start as usize..node.end as usize].iter().copied())
                 };
             }
         }
-        Self { index, lines, numbers, ranges }
+        Self { index, ordered, numbers, spans }
     }
 
     /// One of the tuples.
     #[inline]
     pub fn tuple(&self, tuple: u32) -> Tuple<'_> {
-        let m = self.lines.len();
+        let m = self.ordered.len();
         Tuple { categories: self.index.tuple(tuple), numbers: &self.numbers[tuple as usize * m..][..m] }
     }
 
     /// The distance of two tuples.
     #[inline]
     pub fn distance(&self, from: Tuple<'_>, to: Tuple<'_>) -> Distance {
-        let lines = self.lines.iter().zip(from.numbers.iter().zip(to.numbers));
-        let along: Distance = lines.map(|(line, (&from, &to))| line.distance(from, to)).sum();
-        along + self.index.scale.exact(from.categories, to.categories)
+        let ordered = self.ordered.iter().zip(from.numbers.iter().zip(to.numbers));
+        let without: Distance = ordered.map(|(ordered, (&from, &to))| ordered.distance(from, to)).sum();
+        without + self.index.scale.exact(from.categories, to.categories)
+    }
+
+    /// Searches all tuples for one of them, beginning at its leaf.
+    pub fn search_from<F: Found>(
+        &self,
+        leaf: u32,
+        from: Tuple<'_>,
+        found: &mut F,
+        stack: &mut Vec<Near>,
+        control: &Control,
+    ) -> Result<()> {
+        self.search(leaf, from, found, stack, control)?;
+        let mut node = leaf;
+        while node != 0 {
+            let (parent, sibling) = self.index.above(node);
+            self.search(sibling, from, found, stack, control)?;
+            node = parent;
+        }
+        Ok(())
+    }
+
+    /// Whether all attributes have matrices.
+    pub fn is_by_matrices(&self) -> bool {
+        self.ordered.is_empty()
     }
 
     /// Searches a node of the tree and all below it, nearer parts first.
@@ -109,9 +131,9 @@ impl<'a> Alone<'a> {
     #[inline]
     fn near(&self, node: u32, from: Tuple<'_>) -> Near {
         let (mut least, mut even) = self.index.scale.nearest(from.categories, self.index.tree.groups(node));
-        let ranges = &self.ranges[node as usize * self.lines.len()..];
-        for ((line, &from), &range) in self.lines.iter().zip(from.numbers).zip(ranges) {
-            let (nearest, alike) = line.nearest(from, range);
+        let spans = &self.spans[node as usize * self.ordered.len()..];
+        for ((ordered, &from), span) in self.ordered.iter().zip(from.numbers).zip(spans) {
+            let (nearest, alike) = ordered.nearest(from, span);
             least += nearest;
             even &= alike;
         }

@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 use rayon::prelude::*;
 
-use super::line::Line;
+use super::ordered::Ordered;
 use super::scale::{Distance, Space};
 
 /// Numbers that one table of bounds may have; more categories get coarser groups.
@@ -66,29 +66,32 @@ impl Hierarchy {
         Self::new(space, &reach)
     }
 
-    /// Groups of neighbours on a line, each with about half of the records of the whole; what is missing is apart.
-    pub fn along(line: &Line, counts: &[u64]) -> Self {
-        let d = line.len() as u32;
-        let mut sums = vec![0; d as usize + 1];
-        for (i, count) in counts.iter().enumerate() {
-            sums[i + 1] = sums[i] + count;
+    /// Groups of neighbours in some order of the categories of an attribute, each with about half of the records of the
+    /// whole, given how many records each category has.
+    pub fn along(ordered: &Ordered<'_>, order: Vec<u32>, counts: &[u64]) -> Self {
+        let d = order.len();
+        let mut place = vec![0; d];
+        let mut sums = vec![0; d + 1];
+        for (i, &category) in order.iter().enumerate() {
+            place[category as usize] = i as u32;
+            // Categories without records are divided too.
+            sums[i + 1] = sums[i] + counts[category as usize].max(1);
         }
-        let mut groups = vec![Group { start: 0, end: d, parts: 0, width: 0 }];
+        let mut groups = vec![Group { start: 0, end: d as u32, parts: 0, width: 0 }];
         let mut next = 0;
         while next < groups.len() {
             let Group { start, end, .. } = groups[next];
             if end - start > 1 {
-                let half = sums[start as usize].midpoint(sums[end as usize]);
-                let middle = sums.partition_point(|&sum| sum <= half) as u32;
-                let middle = if end == d { d - 1 } else { middle.clamp(start + 1, end - 1) };
+                let middle = divided(ordered, &order, &sums, (start as usize, end as usize)) as u32;
                 groups[next].parts = groups.len() as u32;
-                groups[next].width = line.distance(start, end - 1);
+                let members = order[start as usize..end as usize].iter().copied();
+                groups[next].width = ordered.width(&ordered.span_of(members));
                 groups.push(Group { start, end: middle, parts: 0, width: 0 });
                 groups.push(Group { start: middle, end, parts: 0, width: 0 });
             }
             next += 1;
         }
-        Self { place: (0..d).collect(), order: (0..d).collect(), all: groups }
+        Self { place, order, all: groups }
     }
 
     fn new(space: &Space, reach: &[Distance]) -> Self {
@@ -180,6 +183,29 @@ impl Hierarchy {
         });
         table
     }
+}
+
+/// Where to divide a group: near the half of its records, given how many there are before each place; in a tree, between
+/// branches that meet as high as possible, if these have a quarter or more.
+fn divided(ordered: &Ordered<'_>, order: &[u32], sums: &[u64], (start, end): (usize, usize)) -> usize {
+    // What is missing comes last.
+    if end == order.len() {
+        return end - 1;
+    }
+    let (low, high) = (sums[start], sums[end]);
+    let half = low.midpoint(high);
+    let nearest = sums.partition_point(|&sum| sum <= half).clamp(start + 1, end - 1);
+    if !ordered.has_branches() {
+        return nearest;
+    }
+    let quarter = (high - low) / 4;
+    let first = sums.partition_point(|&sum| sum < low + quarter).clamp(start + 1, nearest);
+    let last = sums.partition_point(|&sum| sum <= high - quarter).clamp(nearest + 1, end);
+    let pair = |i: usize| (order[i - 1], order[i]);
+    let best = (first..last).min_by(|&a, &b| {
+        ordered.divides(pair(a), pair(b)).then_with(|| sums[a].abs_diff(half).cmp(&sums[b].abs_diff(half)))
+    });
+    best.unwrap_or(nearest)
 }
 
 /// Puts the categories of a group into two parts; the size of the first, and how much the group's categories differ.

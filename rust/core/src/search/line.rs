@@ -93,43 +93,11 @@ impl Errors {
 #[derive(Debug)]
 pub(crate) struct Line {
     /// Position of each rank, ascending.
-    positions: Vec<Distance>,
+    pub positions: Vec<Distance>,
     /// Distance of what is missing from all else: no less than any other.
-    gap: Distance,
+    pub gap: Distance,
     /// Category of each code.
     pub ranks: Vec<u32>,
-}
-
-impl Line {
-    /// Number of categories.
-    pub fn len(&self) -> usize {
-        self.positions.len() + 1
-    }
-
-    /// The distance of two categories.
-    #[inline]
-    pub fn distance(&self, a: u32, b: u32) -> Distance {
-        match (self.positions.get(a as usize), self.positions.get(b as usize)) {
-            (Some(a), Some(b)) => a.abs_diff(*b),
-            (None, None) => 0,
-            _ => self.gap,
-        }
-    }
-
-    /// The distance from a category to the nearest of a range, and whether all of it is equally distant.
-    #[inline]
-    pub fn nearest(&self, from: u32, (first, last): (u32, u32)) -> (Distance, bool) {
-        let missing = self.positions.len() as u32;
-        if first == missing || from == missing {
-            let alike = (from == missing) == (last == missing);
-            let mixed = first < missing && last == missing;
-            return (if alike { 0 } else { self.gap }, !mixed);
-        }
-        // What is missing is no nearer than the farthest number.
-        let (low, high) = (self.positions[first as usize], self.positions[last.min(missing - 1) as usize]);
-        let x = self.positions[from as usize];
-        (low.saturating_sub(x).max(x.saturating_sub(high)), low == high && last < missing)
-    }
 }
 
 /// A number by which all values become whole, if they are fractions up to their errors.
@@ -180,6 +148,7 @@ fn step(values: &[f64], errors: Errors) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::ordered::Ordered;
 
     #[test]
     fn fractions_of_a_large_range_are_recognised() {
@@ -188,10 +157,10 @@ mod tests {
             let positions: Vec<f64> = whole.clone().map(|x| x as f64 / range as f64).collect();
             let numbers = Numbers::new(&positions).unwrap();
             let multiple = numbers.multiple.unwrap_or_else(|| panic!("{range}"));
-            let line = numbers.scaled(multiple as f64);
+            let line = Ordered::line(numbers.scaled(multiple as f64));
             let whole: Vec<u64> = whole.collect();
             for (i, &x) in whole.iter().enumerate() {
-                let found = line.distance(line.ranks[0], line.ranks[i]);
+                let found = line.distance(line.categories[0], line.categories[i]);
                 assert_eq!(found * range, x * multiple, "{x} of {range}");
             }
         }
@@ -211,16 +180,10 @@ mod tests {
 
     #[test]
     fn missing_is_as_far_as_the_farthest() {
-        let line = Numbers::new(&[2.0, f64::NAN, 7.0, 2.5]).unwrap().scaled(10.0);
-        assert_eq!(line.ranks, [0, 3, 2, 1]);
+        let line = Ordered::line(Numbers::new(&[2.0, f64::NAN, 7.0, 2.5]).unwrap().scaled(10.0));
+        assert_eq!(line.categories, [0, 3, 2, 1]);
         assert_eq!((line.distance(3, 0), line.distance(3, 3), line.distance(1, 2)), (50, 0, 45));
-        let all = [(0, 0), (0, 1), (1, 2), (0, 3), (2, 3), (3, 3)];
-        for (from, (first, last)) in (0..4).flat_map(|from| all.map(|range| (from, range))) {
-            let each: Vec<Distance> = (first..=last).map(|to| line.distance(from, to)).collect();
-            let (least, even) = line.nearest(from, (first, last));
-            assert!(each.iter().all(|&x| x >= least) && (!even || each.iter().all(|&x| x == least)));
-        }
-        let flat = Numbers::new(&[2.0, f64::NAN]).unwrap().scaled(10.0);
+        let flat = Ordered::line(Numbers::new(&[2.0, f64::NAN]).unwrap().scaled(10.0));
         assert_eq!(flat.distance(0, 1), 10);
     }
 

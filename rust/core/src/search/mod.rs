@@ -1,20 +1,25 @@
 //! Exact search among distinct tuples, pruned by distances alone.
 //!
-//! The distance of two tuples is the sum of the distances of their categories, by matrices or on lines.
+//! The distance of two tuples is the sum of the distances of their categories. Of few categories these are a matrix; many
+//! numbers, concepts of a tree, or values that are equal or not need none.
 //!
 //! - [`scale`]: distances as whole numbers, so that ties are exact.
 //! - [`hierarchy`], [`tree`]: search trees over the distinct tuples.
 //! - [`lanes`]: distances from a few tuples at once.
 //! - [`Index`]: what those tuples look for, whatever it is that they want to know of it.
-//! - [`line`], [`alone`]: numbers, and the search for one tuple that has some.
+//! - [`ordered`], with [`line`] and [`branches`]: attributes without a matrix.
+//! - [`alone`]: the search for one tuple that has some.
 
 pub(crate) mod alone;
+mod branches;
 pub(crate) mod hierarchy;
 pub(crate) mod lanes;
-pub(crate) mod line;
+mod line;
+pub(crate) mod ordered;
 pub(crate) mod scale;
 pub(crate) mod tree;
 
+use self::alone::Near;
 use self::hierarchy::Hierarchy;
 use self::lanes::{LANES, Mask, NONE, Scale, Tables, Vector};
 use self::scale::{Distance, Space};
@@ -52,8 +57,9 @@ pub(crate) struct Room<F> {
     limits: Vector,
     /// The bit of each lane, none for idle ones.
     bits: [Mask; LANES],
-    /// Nodes to look at.
+    /// Nodes to look at, for the batch and for one tuple.
     stack: Vec<Open>,
+    pub near: Vec<Near>,
     /// What has been found for each tuple of the batch.
     pub lanes: [F; LANES],
 }
@@ -110,13 +116,18 @@ impl<'a> Index<'a> {
         // From the leaf upwards: the nearest come first, and everything else can be told to be too far.
         let mut node = leaf;
         while node != 0 {
-            let parent = self.tree.nodes[node as usize].parent;
-            let children = self.tree.nodes[parent as usize].children;
-            let sibling = if children == node { node + 1 } else { children };
+            let (parent, sibling) = self.above(node);
             self.below(sibling, room, control)?;
             node = parent;
         }
         Ok(())
+    }
+
+    /// The node that another one is a part of, and its other part.
+    fn above(&self, node: u32) -> (u32, u32) {
+        let parent = self.tree.nodes[node as usize].parent;
+        let children = self.tree.nodes[parent as usize].children;
+        (parent, if children == node { node + 1 } else { children })
     }
 
     /// Searches a node and all below it, nearer parts first.

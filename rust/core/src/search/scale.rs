@@ -4,15 +4,17 @@
 //! common multiple of these. Where some distance is no such fraction (logarithmic measures, measured distances), or the
 //! multiple is too large, all are rounded to a grid of 2^-48 of the largest sum: a sum then does not depend on the order
 //! of the attributes, but sums that are equal only by an identity between logarithms may differ in the last digit, as
-//! they would in floating point. Differences on lines of fractions are whole on that grid too.
+//! they would in floating point. Differences on lines of fractions are whole on that grid too, whatever is beside them.
 
 use rayon::prelude::*;
 
-use super::line::{Line, Numbers};
+use super::branches::Branches;
+use super::line::Numbers;
+use super::ordered::Ordered;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::meaning::Meaning;
 use crate::memory;
-use crate::tuples::Attribute;
 
 /// A distance between categories, or a sum of such over the attributes, in a unit common to all attributes.
 pub(crate) type Distance = u64;
@@ -23,6 +25,22 @@ const DENOMINATOR: u64 = 4096;
 const TOLERANCE: f64 = 1e-14;
 /// Sums of distances stay below this where they are whole: larger products are not rounded to the right number.
 const LARGEST: f64 = (1u64 << 51) as f64;
+/// Categories up to which the distances of all pairs are made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Few {
+    /// Of numbers on a line,
+    pub on_a_line: usize,
+    /// and of other attributes that can do without.
+    pub others: usize,
+}
+
+impl Few {
+    /// As many as are found faster with a matrix.
+    pub const USUAL: Self = Self { on_a_line: 2_000, others: 2_000 };
+}
+
+/// Bytes of a category without such distances, and while its unit is looked for.
+const ORDERED: usize = 48;
 /// Steps of the grid that the largest sum has where distances are no fractions.
 const GRID: f64 = (1u64 << 48) as f64;
 
@@ -37,6 +55,23 @@ pub(crate) struct Space {
 }
 
 impl Space {
+    /// The codes that occur, how many records each code has, and distances between codes.
+    fn new(
+        codes: &[u32],
+        counts: &[u64],
+        distance: impl Fn(u32, u32) -> Distance + Sync,
+        control: &Control,
+    ) -> Result<Self> {
+        let mut distances = vec![0; codes.len() * codes.len()];
+        distances.par_chunks_mut(codes.len().max(1)).zip(codes).try_for_each(|(scaled, &code)| {
+            for (cell, &other) in scaled.iter_mut().zip(codes) {
+                *cell = distance(code, other);
+            }
+            control.check()
+        })?;
+        Ok(Self { distances, counts: codes.iter().map(|&code| counts[code as usize]).collect(), codes: codes.to_vec() })
+    }
+
     /// Number of categories.
     pub fn len(&self) -> usize {
         self.counts.len()
@@ -68,66 +103,150 @@ impl Space {
     }
 }
 
-/// The spaces of all attributes, in a common unit, given how many records each category has.
-pub(crate) fn spaces(attributes: &[Attribute<'_>], counts: Vec<Vec<u64>>, control: &Control) -> Result<Vec<Space>> {
-    Ok(measured(attributes, counts, Vec::new(), control)?.spaces)
-}
-
 /// Attributes in a common unit.
-pub(crate) struct Measured {
+pub(crate) struct Measured<'a> {
+    /// Attributes with distances of all pairs,
     pub spaces: Vec<Space>,
-    pub lines: Vec<Line>,
+    /// and those without.
+    pub ordered: Vec<Ordered<'a>>,
+    /// Which attributes these are: first those with, then those without.
+    pub attributes: Vec<usize>,
     /// Units in a distance of 1.
     pub scale: f64,
 }
 
-/// The spaces of attributes with matrices, given how many records each category has, and the lines of others.
-pub(crate) fn measured(
-    attributes: &[Attribute<'_>],
-    counts: Vec<Vec<u64>>,
-    lines: Vec<Numbers>,
+/// What an attribute is before it has a unit.
+enum Unscaled<'a> {
+    Matrix,
+    Line(Numbers),
+    Equality(&'a [u32]),
+    Tree(Branches<'a>),
+}
+
+/// Gives attributes a common unit, and those with few categories the distances of all pairs, given their meanings and how
+/// many records each code has.
+///
+/// Where some attribute has to do without, all others do that can: their distances are found as fast.
+pub(crate) fn measured<'a>(
+    meanings: &[Meaning<'a>],
+    counts: &[Vec<u64>],
+    few: Few,
     control: &Control,
-) -> Result<Measured> {
+) -> Result<Measured<'a>> {
     let present: Vec<Vec<u32>> = counts
         .iter()
         .map(|counts| (0..counts.len() as u32).filter(|&code| counts[code as usize] > 0).collect())
         .collect();
-    let squares = || present.iter().map(|codes| codes.len() * codes.len());
+    let is_large = |(meaning, codes): (&Meaning<'_>, &Vec<u32>)| match meaning {
+        // Of these there is no bound but by all distances.
+        Meaning::Matrix { .. } | Meaning::Dag(_) | Meaning::Sets(_) => false,
+        Meaning::Line { .. } => codes.len() > few.on_a_line,
+        Meaning::Equality(_) | Meaning::Tree(_) => codes.len() > few.others,
+    };
+    let large = meanings.iter().zip(&present).any(is_large);
+    let is_dense = |meaning: &Meaning<'_>| {
+        !large || matches!(meaning, Meaning::Matrix { .. } | Meaning::Dag(_) | Meaning::Sets(_))
+    };
+    let dense = || meanings.iter().zip(&present).filter(|(meaning, _)| is_dense(meaning));
+    let squares = || dense().map(|(_, codes)| codes.len() * codes.len());
     // Distances between the categories that occur, and, of one attribute after another, which of them are different.
     let distances = size_of::<Distance>() * (squares().sum::<usize>() + squares().max().unwrap_or(0));
-    memory::require(distances, "distances between categories")?;
-    let mut levels = Vec::new();
-    let mut largest_sum = 0.0;
-    for (attribute, codes) in attributes.iter().zip(&present) {
-        let found = distinct(attribute, codes, control)?;
-        largest_sum += found.last().copied().unwrap_or(0.0);
-        levels.extend(found);
-    }
-    let scale = unit(&levels, largest_sum, &lines);
-    let lines = lines.into_iter().map(|numbers| numbers.scaled(scale)).collect();
-    let mut spaces = Vec::with_capacity(attributes.len());
-    for ((attribute, codes), counts) in attributes.iter().zip(present).zip(counts) {
-        let mut distances = vec![0; codes.len() * codes.len()];
-        distances.par_chunks_mut(codes.len().max(1)).zip(&codes).try_for_each(|(scaled, &code)| {
-            for (cell, &other) in scaled.iter_mut().zip(&codes) {
-                *cell = (attribute.meaning.distance(code, other) * scale).round() as Distance;
+    let without: usize = meanings.iter().map(|meaning| meaning.categories()).sum();
+    memory::require(distances + ORDERED * without, "distances between categories")?;
+    let (mut levels, mut are_fractions, mut largest_sum) = (Vec::new(), true, 0.0);
+    let mut unscaled = Vec::with_capacity(meanings.len());
+    for (&meaning, codes) in meanings.iter().zip(&present) {
+        control.check()?;
+        unscaled.push(match meaning {
+            Meaning::Matrix { .. } | Meaning::Dag(_) | Meaning::Sets(_) => {
+                let found = distinct(meaning, codes, control)?;
+                largest_sum += found.last().copied().unwrap_or(0.0);
+                levels.extend(found);
+                Unscaled::Matrix
             }
-            control.check()
-        })?;
-        let counts = codes.iter().map(|&code| counts[code as usize]).collect();
-        spaces.push(Space { distances, counts, codes });
+            Meaning::Line { positions, .. } => Unscaled::Line(Numbers::new(positions)?),
+            Meaning::Equality(numbers) => {
+                largest_sum += 1.0;
+                levels.push(1.0);
+                Unscaled::Equality(numbers)
+            }
+            Meaning::Tree(tree) => {
+                let (branches, found) = Branches::new(tree)?;
+                largest_sum += tree.gap();
+                match found {
+                    Some(found) => levels.extend(found),
+                    None => are_fractions = false,
+                }
+                Unscaled::Tree(branches)
+            }
+        });
     }
-    Ok(Measured { spaces, lines, scale })
+    let lines = unscaled.iter().filter_map(|x| if let Unscaled::Line(numbers) = x { Some(numbers) } else { None });
+    let scale = unit(are_fractions.then_some(&levels[..]), largest_sum, &lines.collect::<Vec<_>>());
+    let (mut spaces, mut ordered) = (Vec::new(), Vec::new());
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for (attribute, unscaled) in unscaled.into_iter().enumerate() {
+        let (meaning, codes, counts) = (meanings[attribute], &present[attribute], &counts[attribute]);
+        let whole = |x: f64| (x * scale).round() as Distance;
+        let found = match unscaled {
+            Unscaled::Matrix => None,
+            Unscaled::Line(numbers) => Some(Ordered::line(numbers.scaled(scale))),
+            Unscaled::Equality(numbers) => Some(Ordered::equality(numbers, whole(1.0).max(1))),
+            Unscaled::Tree(branches) => Some(Ordered::tree(branches.scaled(scale), whole(meaning.largest()))),
+        };
+        match found {
+            Some(found) if large => {
+                ordered.push(found);
+                without.push(attribute);
+            }
+            Some(found) => {
+                let category = |code: u32| found.categories[code as usize];
+                let distance = |a, b| found.distance(category(a), category(b));
+                spaces.push(Space::new(codes, counts, distance, control)?);
+                with.push(attribute);
+            }
+            None => {
+                spaces.push(Space::new(codes, counts, |a, b| whole(meaning.distance(a, b)), control)?);
+                with.push(attribute);
+            }
+        }
+    }
+    with.extend(without);
+    Ok(Measured { spaces, ordered, attributes: with, scale })
 }
 
-/// How many units a distance of 1 has, given the distances by matrices and the largest sum of these.
-fn unit(levels: &[f64], largest_sum: f64, lines: &[Numbers]) -> f64 {
-    let all = largest_sum + lines.iter().map(Numbers::largest).sum::<f64>();
-    let of_lines = lines.iter().try_fold(1, |multiple, line| common(multiple, line.multiple?));
+impl Measured<'_> {
+    /// For each attribute, first those with distances of all pairs, the category of each code, given the number of codes of
+    /// each as it was given.
+    pub fn categories(&self, codes: &[usize]) -> Vec<Vec<u32>> {
+        let with = self.spaces.iter().zip(&self.attributes).map(|(space, &a)| space.renumbered(codes[a]));
+        with.chain(self.ordered.iter().map(|ordered| ordered.categories.clone())).collect()
+    }
+
+    /// For each attribute without such distances, how many records each category has.
+    pub fn counts(&self, counts: &[Vec<u64>]) -> Vec<Vec<u64>> {
+        let without = self.ordered.iter().zip(&self.attributes[self.spaces.len()..]);
+        let each = without.map(|(ordered, &a)| {
+            let mut of_categories = vec![0; ordered.len()];
+            for (&category, count) in ordered.categories.iter().zip(&counts[a]) {
+                of_categories[category as usize] += count;
+            }
+            of_categories
+        });
+        each.collect()
+    }
+}
+
+/// How many units a distance of 1 has, given the distances that are no lines, if they are known to be fractions, and the
+/// largest sum of these.
+fn unit(levels: Option<&[f64]>, largest_sum: f64, lines: &[&Numbers]) -> f64 {
+    let all = largest_sum + lines.iter().map(|line| line.largest()).sum::<f64>();
+    let of_lines = lines.iter().filter_map(|line| line.multiple).try_fold(1, common);
+    let levels = levels.filter(|_| lines.iter().all(|line| line.multiple.is_some()));
     // Rounding puts right what the level and the product lost only while a unit is more than they lost.
-    let lost = lines.iter().map(Numbers::error).fold(largest_sum * TOLERANCE, f64::max);
+    let lost = lines.iter().map(|line| line.error()).fold(largest_sum * TOLERANCE, f64::max);
     let is_small = |multiple: &f64| multiple * all < LARGEST && multiple * lost < 0.25;
-    let whole = of_lines.and_then(|first| common_multiple(levels, first)).map(|multiple| multiple as f64);
+    let whole = of_lines.and_then(|first| common_multiple(levels?, first)).map(|multiple| multiple as f64);
     whole.filter(is_small).unwrap_or_else(|| {
         let grid = GRID / f64::max(all, f64::MIN_POSITIVE);
         match of_lines {
@@ -138,10 +257,10 @@ fn unit(levels: &[f64], largest_sum: f64, lines: &[Numbers]) -> f64 {
 }
 
 /// The distinct distances between some categories, ascending.
-fn distinct(attribute: &Attribute<'_>, codes: &[u32], control: &Control) -> Result<Vec<f64>> {
+fn distinct(meaning: Meaning<'_>, codes: &[u32], control: &Control) -> Result<Vec<f64>> {
     let rows = codes.par_iter().map(|&code| {
         control.check()?;
-        let mut levels: Vec<f64> = codes.iter().map(|&other| attribute.meaning.distance(code, other)).collect();
+        let mut levels: Vec<f64> = codes.iter().map(|&other| meaning.distance(code, other)).collect();
         if let Some(wrong) = levels.iter().find(|x| !x.is_finite() || **x < 0.0) {
             return Err(Error::Parameter(format!("a distance of {wrong} between categories")));
         }
@@ -197,21 +316,12 @@ fn gcd(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meaning::Meaning;
 
     fn scaled(matrices: &[Vec<f64>]) -> Vec<Space> {
-        let codes: Vec<Vec<u32>> = matrices.iter().map(|m| (0..m.len().isqrt() as u32).collect()).collect();
-        let attributes: Vec<Attribute<'_>> = matrices
-            .iter()
-            .zip(&codes)
-            .map(|(distances, codes)| Attribute {
-                codes,
-                meaning: Meaning::matrix(distances, codes.len()).unwrap(),
-                missing: None,
-            })
-            .collect();
-        let counts = codes.iter().map(|c| vec![1; c.len()]).collect();
-        spaces(&attributes, counts, &Control::new()).unwrap()
+        let counts: Vec<Vec<u64>> = matrices.iter().map(|m| vec![1; m.len().isqrt()]).collect();
+        let meanings: Vec<Meaning<'_>> =
+            matrices.iter().map(|m| Meaning::matrix(m, m.len().isqrt()).unwrap()).collect();
+        measured(&meanings, &counts, Few::USUAL, &Control::new()).unwrap().spaces
     }
 
     #[test]
@@ -245,7 +355,7 @@ mod tests {
     #[test]
     fn impossible_distances_are_refused() {
         let distances = [0.0, f64::NAN, f64::NAN, 0.0];
-        let attribute = Attribute { codes: &[0, 1], meaning: Meaning::matrix(&distances, 2).unwrap(), missing: None };
-        assert!(spaces(&[attribute], vec![vec![1, 1]], &Control::new()).is_err());
+        let meaning = Meaning::matrix(&distances, 2).unwrap();
+        assert!(measured(&[meaning], &[vec![1, 1]], Few::USUAL, &Control::new()).is_err());
     }
 }

@@ -6,7 +6,8 @@ use crate::common::{rng, shuffled, streams};
 use nominym_core::MISSING;
 use nominym_core::control::Control;
 use nominym_core::error::Error;
-use nominym_core::risk::matching::{Column, Metric};
+use nominym_core::meaning::Meaning;
+use nominym_core::risk::matching::Column;
 use nominym_core::risk::recoding::Anchor;
 use nominym_core::risk::{bundles, informed, matching, recoding};
 use nominym_core::tuples::Codes;
@@ -180,11 +181,11 @@ impl Tables {
     }
 
     fn columns(&self) -> Vec<Column<'_>> {
-        let line = Metric::Line(&self.positions);
-        let matrix = Metric::Matrix { distances: &self.matrix, categories: self.positions.len() };
-        let metrics = [line, matrix].into_iter();
-        let columns = self.before.iter().zip(&self.after).zip(metrics);
-        columns.map(|((before, after), metric)| Column { before, after, metric }).collect()
+        let line = Meaning::line(&self.positions).unwrap();
+        let matrix = Meaning::matrix(&self.matrix, self.positions.len()).unwrap();
+        let meanings = [line, matrix].into_iter();
+        let columns = self.before.iter().zip(&self.after).zip(meanings);
+        columns.map(|((before, after), meaning)| Column { before, after, meaning }).collect()
     }
 
     fn distance(&self, person: usize, row: usize) -> f64 {
@@ -417,23 +418,22 @@ fn attacks_on_what_does_not_fit_together_are_refused() {
     }
     assert_eq!(informed::attack(&[], &[], &[], None, control).unwrap().own, []);
     let line: &[f64] = &[0.0, 1.0];
-    let match_all = |before, after, metric, pools: &[&[u32]], size, targets| {
-        matching::attack(&[Column { before, after, metric }], pools, size, targets, &streams(1), control)
+    let match_all = |before, after, meaning, pools: &[&[u32]], size, targets| {
+        matching::attack(&[Column { before, after, meaning }], pools, size, targets, &streams(1), control)
     };
     refused(matching::attack(&[], &[], 3, None, &streams(1), control).unwrap_err());
-    for (before, after, metric, pools, size, targets) in [
-        (short, long, Metric::Line(line), &[][..], 3, None),
-        (long, long, Metric::Line(&line[..1]), &[], 3, None),
-        (long, long, Metric::Line(&[0.0, f64::INFINITY]), &[], 3, None),
-        (long, long, Metric::Matrix { distances: &[0.0, 1.0, 1.0], categories: 2 }, &[], 3, None),
-        (long, long, Metric::Matrix { distances: &[0.0, -1.0, 1.0, 0.0], categories: 2 }, &[], 3, None),
-        (long, long, Metric::Line(line), &[short], 3, None),
-        (long, long, Metric::Line(line), &[], 0, None),
-        (long, long, Metric::Line(line), &[], 3, Some(&[3][..])),
+    for (before, after, meaning, pools, size, targets) in [
+        (short, long, Meaning::line(line).unwrap(), &[][..], 3, None),
+        (long, long, Meaning::line(&line[..1]).unwrap(), &[], 3, None),
+        (long, long, Meaning::Matrix { distances: &[0.0, 1.0, 1.0], categories: 2 }, &[], 3, None),
+        (long, long, Meaning::Matrix { distances: &[0.0, -1.0, 1.0, 0.0], categories: 2 }, &[], 3, None),
+        (long, long, Meaning::line(line).unwrap(), &[short], 3, None),
+        (long, long, Meaning::line(line).unwrap(), &[], 0, None),
+        (long, long, Meaning::line(line).unwrap(), &[], 3, Some(&[3][..])),
     ] {
-        refused(match_all(before, after, metric, pools, size, targets).unwrap_err());
+        refused(match_all(before, after, meaning, pools, size, targets).unwrap_err());
     }
-    assert!(match_all(&[], &[], Metric::Line(line), &[], 3, None).unwrap().people.is_empty());
+    assert!(match_all(&[], &[], Meaning::line(line).unwrap(), &[], 3, None).unwrap().people.is_empty());
     let anchor = |before, after| Anchor { before, after, categories: 2 };
     for (before, after, anchors) in [
         (vec![(long, 2)], vec![], vec![]),

@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use crate::common::{differ, rng};
 use nominym_core::control::Control;
 use nominym_core::error::Error;
-use nominym_core::meaning::Meaning;
+use nominym_core::meaning::{Meaning, Tree};
 use nominym_core::stats::joint::counts;
 use nominym_core::swap::{Swapped, dynamic, records};
+use nominym_core::taxonomy::Taxonomy;
+use nominym_core::taxonomy::measure::Measure;
 use nominym_core::tuples::Attribute;
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -156,6 +158,29 @@ fn the_published_law() {
     for table in tables {
         for k in [1, 2, 3, 10] {
             same_law(|rng| outcome(table.swap(k, rng)), |rng| naive(&table, k, rng));
+        }
+    }
+}
+
+#[test]
+fn the_published_law_of_mixed_columns() {
+    let positions = [0.0, 1.5, f64::NAN, 4.0, 1.5];
+    let taxonomy = Taxonomy::new(7, &[1, 2, 3, 4, 5, 6], &[0, 0, 1, 1, 2, 5]).unwrap();
+    let concepts = Tree::new(&taxonomy, &[3, 4, nominym_core::MISSING, 6, 2], &Measure::Path).unwrap();
+    let meanings = [Meaning::line(&positions).unwrap(), Meaning::Equality(&[7, 7, 1, 0, 2]), Meaning::Tree(&concepts)];
+    let columns_of: [&[u32]; 3] = [&[0, 1, 4, 3, 2, 1], &[0, 1, 3, 2, 2, 4], &[0, 1, 3, 3, 2, 4]];
+    for chosen in [&[0, 1][..], &[0, 2], &[1, 2], &[0, 1, 2]] {
+        let columns: Vec<&[u32]> = chosen.iter().map(|&i| columns_of[i]).collect();
+        let attribute = |&i: &usize| Attribute { codes: columns_of[i], meaning: meanings[i], missing: Some(2) };
+        let attributes: Vec<Attribute<'_>> = chosen.iter().map(attribute).collect();
+        // The definition, by matrices.
+        let mut table = Table::new(&columns, &fork(), Some(2));
+        for (matrix, &i) in table.matrices.iter_mut().zip(chosen) {
+            *matrix = (0..25).map(|cell| meanings[i].distance(cell / 5, cell % 5)).collect();
+        }
+        for k in [1, 2, 3, 10] {
+            let swap = |rng: &mut ChaCha20Rng| records::swap(&attributes, k, rng, &Control::new()).unwrap();
+            same_law(|rng| outcome(swap(rng)), |rng| naive(&table, k, rng));
         }
     }
 }

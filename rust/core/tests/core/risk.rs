@@ -5,8 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use crate::common::{rng, shuffled, streams};
 use nominym_core::control::Control;
 use nominym_core::error::Error;
-use nominym_core::risk::linkage::{Distances, Known, Linked, Sides, link};
+use nominym_core::meaning;
+use nominym_core::risk::linkage::{Known, Linked, Sides, link};
+use nominym_core::risk::matching::{self, Column};
 use nominym_core::risk::{classes, sample};
+use nominym_core::taxonomy::Taxonomy;
+use nominym_core::taxonomy::measure::Measure;
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -104,15 +108,15 @@ impl Case {
     fn link_by(&self, floats: &[Vec<f64>], control: &Control) -> Result<Linked, Error> {
         let columns = self.targets.columns.iter().zip(&self.release.columns).zip(self.meanings.iter().zip(floats));
         let known = columns.map(|((targets, release), (meaning, floats))| {
-            let distances = match meaning {
-                Meaning::Matrix(_) => Distances::Matrix(floats, floats.len().isqrt()),
-                Meaning::Line(_) => Distances::Line(floats),
+            let meaning = match meaning {
+                Meaning::Matrix(_) => meaning::Meaning::matrix(floats, floats.len().isqrt())?,
+                Meaning::Line(_) => meaning::Meaning::line(floats)?,
             };
-            Known { targets, release, distances }
+            Ok(Known { targets, release, meaning })
         });
         let owners = Sides { targets: &self.targets.owner, release: &self.release.owner };
         let cells = Sides { targets: &self.targets.cell, release: &self.release.cell };
-        link(&known.collect::<Vec<_>>(), owners, self.cells.then_some(cells), control)
+        link(&known.collect::<Result<Vec<_>, Error>>()?, owners, self.cells.then_some(cells), control)
     }
 
     /// The smallest sum of distances, its rows and those of the owner, for each target: all pairs.
@@ -258,6 +262,70 @@ fn many_tuples_in_many_leaves() {
     }
 }
 
+/// All pairs.
+fn all_pairs(meaning: meaning::Meaning<'_>) -> Vec<f64> {
+    let d = meaning.categories() as u32;
+    (0..d * d).map(|cell| meaning.distance(cell / d, cell % d)).collect()
+}
+
+#[test]
+fn attacks_without_a_matrix_find_the_same() {
+    let mut draw = rng(21);
+    let (n, d, many) = (3_000usize, 300u32, 4_000u32);
+    let child: Vec<u32> = (1..2 * many).collect();
+    let parent: Vec<u32> = child.iter().map(|&i| draw.random_range(i / 9..=i / 5)).collect();
+    let taxonomy = Taxonomy::new(2 * many as usize, &child, &parent).unwrap();
+    let missing = nominym_core::MISSING;
+    let mut concepts = |d: u32| (1..d).map(|_| draw.random_range(1..2 * many)).chain([missing]).collect::<Vec<u32>>();
+    let small = meaning::Tree::new(&taxonomy, &concepts(d), &Measure::WuPalmer).unwrap();
+    let large = meaning::Tree::new(&taxonomy, &concepts(many), &Measure::WuPalmer).unwrap();
+    let logarithms = meaning::Tree::new(&taxonomy, &concepts(d), &Measure::TaxonomicFeature).unwrap();
+    let numbers: Vec<u32> = (0..many).map(|i| i * 7 % 3_900).collect();
+    let positions: Vec<f64> = (0..d).map(|i| if i == 5 { f64::NAN } else { f64::from(i * i % 211) / 4.0 }).collect();
+    let [small, large, logarithms] = [&small, &large, &logarithms].map(meaning::Meaning::Tree);
+    let (values, line) = (meaning::Meaning::Equality(&numbers), meaning::Meaning::line(&positions).unwrap());
+    let matrices: Vec<Vec<f64>> = [small, large, logarithms, values, line].map(all_pairs).into();
+    let both = |i: usize| {
+        let own = [small, large, logarithms, values, line][i];
+        (own, meaning::Meaning::matrix(&matrices[i], own.categories()).unwrap())
+    };
+    for kinds in [&[1, 1][..], &[3, 1], &[0, 4], &[0, 3, 4], &[2, 4], &[1, 2], &[0, 2, 3]] {
+        let pairs: Vec<_> = kinds.iter().map(|&kind| both(kind)).collect();
+        let mut codes = || -> Vec<Vec<u32>> {
+            let of = |meaning: meaning::Meaning<'_>| meaning.categories() as u32;
+            pairs.iter().map(|&(own, _)| (0..n).map(|_| draw.random_range(0..of(own))).collect()).collect()
+        };
+        let (before, mut after) = (codes(), codes());
+        let owners: Vec<u32> = (0..n as u32).collect();
+        // Half of the values stay.
+        for (before, after) in before.iter().zip(&mut after) {
+            before.iter().zip(after).filter(|_| draw.random_bool(0.5)).for_each(|(&old, new)| *new = old);
+        }
+        let cells: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
+        let [own, by_matrix] = [false, true].map(|by_matrix| {
+            let chosen = |&(own, matrix): &(_, _)| if by_matrix { matrix } else { own };
+            let columns = || before.iter().zip(&after).zip(&pairs);
+            let known: Vec<_> =
+                columns().map(|((targets, release), pair)| Known { targets, release, meaning: chosen(pair) }).collect();
+            let owners = Sides { targets: &owners, release: &owners };
+            let of_cells = Sides { targets: &cells, release: &cells };
+            let linked = [None, Some(of_cells)].map(|c| link(&known, owners, c, &Control::new()).unwrap());
+            let known: Vec<_> =
+                columns().map(|((before, after), pair)| Column { before, after, meaning: chosen(pair) }).collect();
+            let targets: Vec<u32> = (0..30).collect();
+            let some = Some(&targets[..]);
+            let matched = matching::attack(&known, &[], 20, some, &streams(1), &Control::new()).unwrap();
+            (linked, matched)
+        });
+        assert_eq!(own.1, by_matrix.1, "{kinds:?}");
+        for (own, by_matrix) in own.0.iter().zip(&by_matrix.0) {
+            assert_eq!((&own.ties, &own.hits), (&by_matrix.ties, &by_matrix.hits), "{kinds:?}");
+            let near = own.distance.iter().zip(&by_matrix.distance).all(|(a, b)| (a - b).abs() <= 1e-9 * b);
+            assert!(near, "{kinds:?}");
+        }
+    }
+}
+
 #[test]
 fn a_line_needs_no_matrix() {
     // A matrix of so many numbers would take 320 GB.
@@ -265,7 +333,7 @@ fn a_line_needs_no_matrix() {
     let codes: Vec<u32> = (0..n).collect();
     let positions: Vec<f64> = codes.iter().map(|&i| f64::from(i * 7 % n) * 3.0 / 7.0).collect();
     let moved: Vec<u32> = codes.iter().map(|&i| if i % 2 == 0 { i ^ 1 } else { i }).collect();
-    let known = [Known { targets: &codes, release: &moved, distances: Distances::Line(&positions) }];
+    let known = [Known { targets: &codes, release: &moved, meaning: meaning::Meaning::line(&positions).unwrap() }];
     let owners = Sides { targets: &codes, release: &codes };
     let found = link(&known, owners, None, &Control::new()).unwrap();
     // Odd numbers are there twice, even ones have two neighbours that are; a circle of 7 steps was cut at its ends.
@@ -288,8 +356,8 @@ fn ties_beside_logarithms_are_exact_on_the_line() {
     let release: Vec<u32> = targets.iter().flat_map(|&x| [x - 1, x + 1]).filter(|x| x % 2 == 0).collect();
     let (zero, ones) = (vec![0; targets.len()], vec![1; release.len()]);
     let known = [
-        Known { targets: &zero, release: &ones, distances: Distances::Matrix(&logarithms, 3) },
-        Known { targets: &targets, release: &release, distances: Distances::Line(&positions) },
+        Known { targets: &zero, release: &ones, meaning: meaning::Meaning::matrix(&logarithms, 3).unwrap() },
+        Known { targets: &targets, release: &release, meaning: meaning::Meaning::line(&positions).unwrap() },
     ];
     let owners = Sides { targets: &zero, release: &ones };
     let found = link(&known, owners, None, &Control::new()).unwrap();
@@ -308,7 +376,7 @@ fn numbers_that_are_no_fractions_find_the_nearest() {
     // Most are small, some a million times larger.
     let positions: Vec<f64> = codes.iter().map(|_| draw.random_range(-12.0..12.0f64).exp()).collect();
     let (targets, release) = codes.split_at(1_000);
-    let known = [Known { targets, release, distances: Distances::Line(&positions) }];
+    let known = [Known { targets, release, meaning: meaning::Meaning::line(&positions).unwrap() }];
     let nearest = |x: f64| release.iter().map(|&r| (positions[r as usize] - x).abs()).fold(f64::MAX, f64::min);
     let found = link(&known, Sides { targets, release }, None, &Control::new()).unwrap();
     for (&target, &distance) in targets.iter().zip(&found.distance) {
@@ -351,7 +419,8 @@ fn what_does_not_fit_together_is_refused() {
         assert!(matches!(good.link_by(&floats, &Control::new()), Err(Error::Parameter(_))));
     }
     let cells = [0, 0, 0];
-    let known = [Known { targets: &cells, release: &cells, distances: Distances::Matrix(&[0.0, 1.0], 2) }];
+    let meaning = meaning::Meaning::Matrix { distances: &[0.0, 1.0], categories: 2 };
+    let known = [Known { targets: &cells, release: &cells, meaning }];
     let sides = Sides { targets: &cells, release: &cells };
     assert!(matches!(link(&known, sides, None, &Control::new()), Err(Error::Parameter(_))));
 }

@@ -1,13 +1,14 @@
 //! Attacks.
 
 use nominym_core::control::Control;
-use nominym_core::risk::linkage::{Distances, Known, Sides, link};
-use nominym_core::risk::matching::{self, Column, Metric};
+use nominym_core::meaning::Meaning;
+use nominym_core::risk::linkage::{Known, Sides, link};
+use nominym_core::risk::matching::{self, Column};
 use nominym_core::risk::recoding::{self, Anchor};
 use nominym_core::risk::{bundles, classes, informed, sample};
 use nominym_core::tuples::Codes;
 
-use super::swaps::{SHAPES, columns, matrix, some, streams};
+use super::swaps::{Many, SHAPES, columns, matrix, some, streams};
 use super::{alone, check};
 
 fn codes(columns: &[Vec<u32>], d: usize) -> Vec<Codes<'_>> {
@@ -39,16 +40,40 @@ fn linkage() {
         let cell: Vec<u32> = (0..n).map(|i| some(i, 5, false)).collect();
         let owners: Vec<u32> = (0..n as u32).collect();
         for lines in [0, 1, m] {
-            let metric = |c: usize| {
-                if c < lines { Distances::Line(&positions) } else { Distances::Matrix(&distances, d) }
-            };
+            let meaning =
+                |c: usize| if c < lines { Meaning::line(&positions) } else { Meaning::matrix(&distances, d) }.unwrap();
             let known: Vec<Known<'_>> =
-                (0..m).map(|c| Known { targets: &before[c], release: &after[c], distances: metric(c) }).collect();
+                (0..m).map(|c| Known { targets: &before[c], release: &after[c], meaning: meaning(c) }).collect();
             let owners = Sides { targets: &owners, release: &owners };
             for cells in [None, Some(Sides { targets: &cell, release: &cell })] {
                 let shape = format!("{n} × {m}, {d} values, {lines} lines, cells {}", cells.is_some());
                 check(&shape, || link(&known, owners, cells, &Control::new()).unwrap());
             }
+        }
+    }
+}
+
+#[test]
+fn linkage_and_matching_without_matrices() {
+    let _alone = alone();
+    for (n, m, d) in [(20_000, 1, 20_000), (8_000, 2, 30_000), (5_000, 6, 4_000), (40_000, 3, 2_500)] {
+        let many = Many::new(d);
+        let owners: Vec<u32> = (0..n as u32).collect();
+        let owners = Sides { targets: &owners, release: &owners };
+        for first in 0..3 {
+            let (before, after) = (columns(n, m, d, first == 1), columns(n, m, d, first != 1));
+            let pairs = || before.iter().zip(&after).enumerate();
+            let known: Vec<Known<'_>> = pairs()
+                .map(|(c, (targets, release))| Known { targets, release, meaning: many.meaning(first + c) })
+                .collect();
+            let shape = format!("{n} × {m}, {d} values without matrices, from {first}");
+            check(&shape, || link(&known, owners, None, &Control::new()).unwrap());
+            let known: Vec<Column<'_>> = pairs()
+                .map(|(c, (before, after))| Column { before, after, meaning: many.meaning(first + c) })
+                .collect();
+            check(&format!("matching {shape}"), || {
+                matching::attack(&known, &[], 30, Some(&[0, 7]), &streams(), &Control::new()).unwrap()
+            });
         }
     }
 }
@@ -79,9 +104,9 @@ fn matchings() {
         let n = n / 20;
         let (before, after) = (columns(n, m, d, skew), columns(n, m, d, !skew));
         let distances = matrix(d, d);
-        let metric = Metric::Matrix { distances: &distances, categories: d };
+        let meaning = Meaning::matrix(&distances, d).unwrap();
         let known: Vec<Column<'_>> =
-            before.iter().zip(&after).map(|(before, after)| Column { before, after, metric }).collect();
+            before.iter().zip(&after).map(|(before, after)| Column { before, after, meaning }).collect();
         let targets: Vec<u32> = (0..n.min(20) as u32).collect();
         for (k, size) in [(2, 10), (60, 100), (n, 30)] {
             let group_of: Vec<u32> = (0..n).map(|i| (i / k) as u32).collect();

@@ -127,6 +127,54 @@ fn records_are_swapped() {
     }
 }
 
+/// Numbers, values that are equal or not, and concepts of a tree, so many of each: no matrices are made of these.
+pub struct Many {
+    positions: Vec<f64>,
+    numbers: Vec<u32>,
+    concepts: Tree,
+}
+
+impl Many {
+    pub fn new(d: usize) -> Self {
+        let child: Vec<u32> = (1..d as u32).collect();
+        let parent: Vec<u32> = child.iter().map(|&i| i / 7).collect();
+        let taxonomy = Taxonomy::new(d, &child, &parent).unwrap();
+        let concepts: Vec<u32> = (0..d as u32).collect();
+        Self {
+            positions: (0..d).map(|i| (i * 7919 % d) as f64 / 4.0).collect(),
+            numbers: (0..d as u32).collect(),
+            concepts: Tree::new(&taxonomy, &concepts, &Measure::WuPalmer).unwrap(),
+        }
+    }
+
+    pub fn meaning(&self, column: usize) -> Meaning<'_> {
+        match column % 3 {
+            0 => Meaning::line(&self.positions).unwrap(),
+            1 => Meaning::Equality(&self.numbers),
+            _ => Meaning::Tree(&self.concepts),
+        }
+    }
+}
+
+#[test]
+fn records_are_swapped_without_matrices() {
+    let _alone = alone();
+    for (n, m, d) in [(20_000, 1, 20_000), (8_000, 2, 30_000), (5_000, 6, 4_000), (40_000, 3, 2_500)] {
+        let many = Many::new(d);
+        for first in 0..3 {
+            let columns = columns(n, m, d, first == 1);
+            let attributes: Vec<Attribute<'_>> = columns
+                .iter()
+                .enumerate()
+                .map(|(c, codes)| Attribute { codes, meaning: many.meaning(first + c), missing: Some(0) })
+                .collect();
+            check(&format!("{n} × {m}, {d} values without matrices, from {first}"), || {
+                records::swap(&attributes, 10, &mut rng(), &Control::new()).unwrap()
+            });
+        }
+    }
+}
+
 #[test]
 fn records_are_paired() {
     let _alone = alone();

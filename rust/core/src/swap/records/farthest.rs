@@ -7,6 +7,9 @@
 //! farthest, and each of the farthest is as likely. Where none is drawn, all tuples of these buckets are looked at,
 //! their bounds get tighter, and the buckets with the next bound follow.
 //!
+//! Attributes without distances of all pairs have no such table: what a bucket holds of them, an interval or a part of a tree,
+//! bounds the distances from any category. It is found again whenever the tuples of the bucket are looked at.
+//!
 //! Most of the time a share of all records is equally far, so few draws are enough: a step costs a sum over the
 //! buckets, whatever the number of tuples.
 
@@ -17,6 +20,7 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::memory;
 use crate::search::hierarchy::Hierarchy;
+use crate::search::ordered::{Ordered, Span};
 use crate::search::scale::{Distance, Space};
 use crate::search::tree::Tree;
 
@@ -54,6 +58,9 @@ const CATEGORY: usize = 96;
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub spaces: &'a [Space],
+    pub ordered: &'a [Ordered<'a>],
+    /// Records of each category, by attribute without distances of all pairs.
+    pub counts: &'a [Vec<u64>],
     pub codes: &'a [Vec<u32>],
     pub starts: &'a [u32],
     pub tuples: &'a [u32],
@@ -81,8 +88,10 @@ pub(super) struct Ends<'a> {
     places: Vec<u32>,
     /// The seat of the record at each place.
     seats: Vec<u32>,
-    /// Bounds of the distance from the categories to the buckets, by attribute.
+    /// Bounds of the distance from the categories to the buckets, by attribute with distances of all pairs,
     bounds: Vec<Bounds>,
+    /// and what each bucket held of the others when it was last looked at, bucket after bucket.
+    spans: Vec<Span>,
     /// For each bucket, all bits if it has a record, none if not.
     alive: Vec<u32>,
     /// The lowest bits of a distance, which bounds do without: as many as make their sums fit.
@@ -123,7 +132,8 @@ impl<'a> Ends<'a> {
     /// The records at those places that are left.
     pub fn new(all: Places<'a>, is_left: impl Fn(u32) -> bool) -> Result<Self> {
         let tuples = all.starts.len() - 1;
-        let categories: usize = all.spaces.iter().map(Space::len).sum();
+        let ordered = all.ordered.iter().map(Ordered::len);
+        let categories: usize = all.spaces.iter().map(Space::len).chain(ordered).sum();
         memory::require(needs(all.tuples.len(), tuples, all.codes.len(), categories), WHAT)?;
         let mut left = vec![0; tuples];
         let mut places = Vec::with_capacity(all.tuples.len());
@@ -134,12 +144,14 @@ impl<'a> Ends<'a> {
             left[tuple] = places.len() as u32 - first[tuple];
         }
         let largest = all.spaces.iter().map(|space| space.distances().iter().copied().max().unwrap_or(0));
-        let largest: Vec<Distance> = largest.collect();
+        let largest: Vec<Distance> = largest.chain(all.ordered.iter().map(Ordered::largest)).collect();
         let fits = |bits: &u32| largest.iter().map(|x| x.div_ceil(1 << bits)).sum::<Distance>() < u64::from(u32::MAX);
+        let outward = all.ordered.iter().zip(all.counts);
+        let outward = outward.map(|(ordered, counts)| Hierarchy::along(ordered, ordered.outward(), counts));
         let mut ends = Self {
             all,
             bits: (0..=32).find(fits).unwrap_or(32),
-            hierarchies: all.spaces.iter().map(Hierarchy::by_reach).collect(),
+            hierarchies: all.spaces.iter().map(Hierarchy::by_reach).chain(outward).collect(),
             len: places.len(),
             built: 0,
             left,
@@ -151,6 +163,7 @@ impl<'a> Ends<'a> {
             places,
             seats: vec![0; all.tuples.len()],
             bounds: Vec::new(),
+            spans: Vec::new(),
             alive: Vec::new(),
             far: Vec::new(),
             tied: Vec::new(),
@@ -165,13 +178,14 @@ impl<'a> Ends<'a> {
     fn build(&mut self) -> Result<()> {
         let tuples: Vec<u32> = (0..self.left.len() as u32).filter(|&t| self.left[t as usize] > 0).collect();
         let categories: usize = self.all.spaces.iter().map(Space::len).sum();
-        let buckets = BUCKETS[usize::from(self.all.spaces.len() > 2)].min(TABLE / categories.max(1)).max(1);
+        let buckets = BUCKETS[usize::from(self.all.codes.len() > 2)].min(TABLE / categories.max(1)).max(1);
         let leaf = FEW.max(tuples.len() / buckets);
         let tree = Tree::new(&self.hierarchies, self.all.codes, tuples, leaf);
         let mut ranges: Vec<(u32, u32)> =
             tree.nodes.iter().filter(|node| node.children == 0).map(|node| (node.start, node.end)).collect();
         ranges.sort_unstable();
-        memory::require(size_of::<u32>() * categories * ranges.len(), WHAT)?;
+        let spans = size_of::<Span>() * self.all.ordered.len();
+        memory::require((size_of::<u32>() * categories + spans) * ranges.len(), WHAT)?;
         self.order = tree.order;
         self.codes.clear();
         for &tuple in &self.order {
@@ -200,6 +214,7 @@ impl<'a> Ends<'a> {
         // The references until the next build take up most categories, or only some of them.
         let all = self.len > ALL * categories;
         self.bounds = (0..self.all.spaces.len()).map(|attribute| self.bounds_of(attribute, all)).collect();
+        self.spans = (0..self.buckets.len()).flat_map(|bucket| self.spans_of(bucket)).collect();
         Ok(())
     }
 
@@ -210,7 +225,7 @@ impl<'a> Ends<'a> {
         for bucket in &self.buckets {
             let start = present.len();
             let tuples = bucket.tuples.0 as usize..bucket.tuples.1 as usize;
-            let attributes = self.all.spaces.len();
+            let attributes = self.all.codes.len();
             present.extend(tuples.map(|slot| self.codes[slot * attributes + attribute]));
             present[start..].sort_unstable();
             let mut distinct = start;
@@ -230,6 +245,17 @@ impl<'a> Ends<'a> {
             rows.for_each(|(category, row)| fill(row, space.row(category as u32), &present, &ends, self.bits));
         }
         Bounds { table, known: vec![all; space.len()], present, ends }
+    }
+
+    /// What the tuples that are left in a bucket hold of the attributes without distances of all pairs.
+    fn spans_of(&self, bucket: usize) -> impl Iterator<Item = Span> {
+        let (first, attributes) = (self.all.spaces.len(), self.all.codes.len());
+        let (start, end) = self.buckets[bucket].tuples;
+        (0..).zip(self.all.ordered).map(move |(a, ordered)| {
+            let slots = start as usize..end as usize;
+            let left = slots.filter(|&slot| self.left[self.order[slot] as usize] > 0);
+            ordered.span_of(left.map(|slot| self.codes[slot * attributes + first + a]))
+        })
     }
 
     /// Number of records.
@@ -267,7 +293,7 @@ impl<'a> Ends<'a> {
     /// Takes the empty seats, and the tuples without records, out of a bucket.
     fn close_up(&mut self, index: usize) {
         let bucket = self.buckets[index];
-        let attributes = self.all.spaces.len();
+        let attributes = self.all.codes.len();
         let (mut slot, mut seat) = (bucket.tuples.0, bucket.seats.0);
         for old in bucket.tuples.0..bucket.tuples.1 {
             let tuple = self.order[old as usize];
@@ -308,6 +334,12 @@ impl<'a> Ends<'a> {
             }
             for (far, &bound) in self.far.iter_mut().zip(&*row) {
                 *far += bound;
+            }
+        }
+        let m = self.all.ordered.len();
+        for (a, (ordered, codes)) in self.all.ordered.iter().zip(&self.all.codes[self.all.spaces.len()..]).enumerate() {
+            for (far, spans) in self.far.iter_mut().zip(self.spans.chunks_exact(m)) {
+                *far += short(ordered.farthest(codes[from], &spans[a]), self.bits);
             }
         }
         for (far, &alive) in self.far.iter_mut().zip(&self.alive) {
@@ -375,10 +407,12 @@ impl<'a> Ends<'a> {
     /// Looks at all tuples of the buckets with the largest bound, keeps those farther than, or as far as, the farthest
     /// so far, and makes the bounds those found; the largest distance so far.
     fn look(&mut self, from: usize, mut most: Distance) -> Distance {
-        let attributes = self.all.spaces.len();
+        let (attributes, with, m) = (self.all.codes.len(), self.all.spaces.len(), self.all.ordered.len());
         for &(_, index) in &self.tied {
             let (start, end) = self.buckets[index as usize].tuples;
             self.largest.fill(0);
+            let spans = &mut self.spans[index as usize * m..][..m];
+            spans.fill(Span::EMPTY);
             for slot in start as usize..end as usize {
                 let tuple = self.order[slot];
                 let left = self.left[tuple as usize];
@@ -387,10 +421,15 @@ impl<'a> Ends<'a> {
                 }
                 let mut sum = 0;
                 let categories = &self.codes[slot * attributes..][..attributes];
-                for (a, (largest, &category)) in self.largest.iter_mut().zip(categories).enumerate() {
+                for (a, (largest, &category)) in self.largest.iter_mut().zip(&categories[..with]).enumerate() {
                     let x = self.all.spaces[a].row(self.all.codes[a][from])[category as usize];
                     *largest = x.max(*largest);
                     sum += x;
+                }
+                for (a, (span, &category)) in spans.iter_mut().zip(&categories[with..]).enumerate() {
+                    let ordered = &self.all.ordered[a];
+                    *span = span.joined(ordered.span(category));
+                    sum += ordered.distance(self.all.codes[with + a][from], category);
                 }
                 if sum > most {
                     most = sum;
@@ -419,7 +458,9 @@ impl<'a> Ends<'a> {
     #[inline]
     fn distance(&self, a: usize, b: usize) -> Distance {
         let each = self.all.spaces.iter().zip(self.all.codes);
-        each.map(|(space, codes)| space.row(codes[a])[codes[b] as usize]).sum()
+        let with: Distance = each.map(|(space, codes)| space.row(codes[a])[codes[b] as usize]).sum();
+        let each = self.all.ordered.iter().zip(&self.all.codes[self.all.spaces.len()..]);
+        with + each.map(|(ordered, codes)| ordered.distance(codes[a], codes[b])).sum::<Distance>()
     }
 }
 

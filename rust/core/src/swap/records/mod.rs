@@ -27,22 +27,36 @@ use self::nearest::{Cluster, Range, Room, Search};
 use super::{STEPS, Swapped, check_k};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::meaning::Meaning;
 use crate::memory;
 use crate::search::hierarchy::Hierarchy;
-use crate::search::scale::{self, Space};
+use crate::search::scale::{self, Few, Measured, Space};
 use crate::search::tree::Tree;
 use crate::tuples::{Attribute, Tuples};
 
-/// Tuples in a leaf of the tree of nearest ones.
+/// Tuples in a leaf of the tree of nearest ones,
 const LEAF: usize = 128;
+/// and at most so many where they are looked for one by one.
+const LEAF_ALONE: usize = 32;
 
 /// Swaps the values of several attributes, record by record. Missing values stay where they are.
 pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, control: &Control) -> Result<Vec<Swapped>> {
+    swap_with(attributes, k, Few::USUAL, rng, control)
+}
+
+/// The same, given up to how many categories the distances of all pairs are made.
+fn swap_with(
+    attributes: &[Attribute<'_>],
+    k: usize,
+    few: Few,
+    rng: &mut ChaCha20Rng,
+    control: &Control,
+) -> Result<Vec<Swapped>> {
     check_k(k)?;
     if attributes.len() > u64::BITS as usize {
         return Err(Error::Parameter(format!("{} columns; at most 64 can be swapped together", attributes.len())));
     }
-    let table = Table::new(attributes, LEAF, control)?;
+    let table = Table::new(attributes, LEAF, few, control)?;
     let k = k.min(table.records.len());
     control.begin((table.len() + table.records.len()) as u64);
     let search = table.search(k)?;
@@ -52,7 +66,7 @@ pub fn swap(attributes: &[Attribute<'_>], k: usize, rng: &mut ChaCha20Rng, contr
     let mut state = State::new(&table, attributes);
     let mut room = Room::default();
     let mut ends = Ends::new(table.places(), |place| !state.is_done(place))?;
-    let mut reference = table.farthest_from_all(&ends, rng)?;
+    let mut reference = table.farthest_from_all(&ends, rng, control)?;
     let mut told = ends.len();
     control.advance((table.records.len() - told) as u64)?;
     loop {
@@ -91,13 +105,17 @@ const CATEGORY: usize = 160;
 
 /// The distinct tuples, in an order that puts near ones together, and their records in the same order: a record is
 /// known by its *place* there.
-struct Table {
-    spaces: Vec<Space>,
+struct Table<'a> {
+    measured: Measured<'a>,
+    /// Records of each category, by attribute without distances of all pairs.
+    counts: Vec<Vec<u64>>,
+    /// Whether different tuples may have distance 0.
+    twins: bool,
     hierarchies: Vec<Hierarchy>,
     tree: Tree,
     /// Leaf of each tuple.
     leaves: Vec<u32>,
-    /// Categories of the tuples, by attribute.
+    /// Categories of the tuples, by attribute, those with distances of all pairs first.
     codes: Vec<Vec<u32>>,
     /// Place of the first record of each tuple, and the number of records.
     starts: Vec<u32>,
@@ -107,25 +125,35 @@ struct Table {
     tuples: Vec<u32>,
 }
 
-impl Table {
-    fn new(attributes: &[Attribute<'_>], leaf: usize, control: &Control) -> Result<Self> {
+impl<'a> Table<'a> {
+    fn new(attributes: &[Attribute<'a>], leaf: usize, few: Few, control: &Control) -> Result<Self> {
         let found = Tuples::new(attributes, control)?;
         control.check()?;
-        let categories: usize = attributes.iter().map(Attribute::categories).sum();
-        memory::require(needs(found.total(), found.len(), attributes.len(), categories), WHAT)?;
+        let number: Vec<usize> = attributes.iter().map(Attribute::categories).collect();
+        memory::require(needs(found.total(), found.len(), attributes.len(), number.iter().sum()), WHAT)?;
         let mut counts: Vec<Vec<u64>> = attributes.iter().map(|a| vec![0; a.categories()]).collect();
         for tuple in 0..found.len() {
             for (counts, &code) in counts.iter_mut().zip(found.codes(tuple)) {
                 counts[code as usize] += found.records(tuple).len() as u64;
             }
         }
-        let spaces = scale::spaces(attributes, counts, control)?;
-        let hierarchies: Vec<Hierarchy> = spaces.iter().map(Hierarchy::by_distance).collect();
-        let unordered: Vec<Vec<u32>> = (0..attributes.len())
-            .map(|a| {
-                let renumbered = spaces[a].renumbered(attributes[a].categories());
-                (0..found.len()).map(|tuple| renumbered[found.codes(tuple)[a] as usize]).collect()
-            })
+        let meanings: Vec<Meaning<'a>> = attributes.iter().map(|attribute| attribute.meaning).collect();
+        let measured = scale::measured(&meanings, &counts, few, control)?;
+        let Measured { spaces, ordered, attributes: places, .. } = &measured;
+        let without = ordered.iter().zip(&places[spaces.len()..]);
+        let twins = spaces.iter().any(Space::has_twins)
+            || without.clone().any(|(ordered, &a)| ordered.has_twins(|code| counts[a][code] > 0));
+        let mut hierarchies: Vec<Hierarchy> = spaces.iter().map(Hierarchy::by_distance).collect();
+        let counts = measured.counts(&counts);
+        for (ordered, counts) in ordered.iter().zip(&counts) {
+            control.check()?;
+            hierarchies.push(Hierarchy::along(ordered, ordered.along(), counts));
+        }
+        let leaf = if ordered.is_empty() { leaf } else { leaf.min(LEAF_ALONE) };
+        let unordered: Vec<Vec<u32>> = places
+            .iter()
+            .zip(measured.categories(&number))
+            .map(|(&a, category)| (0..found.len()).map(|t| category[found.codes(t)[a] as usize]).collect())
             .collect();
         let mut tree =
             Tree::watched(&hierarchies, &unordered, ((0..found.len() as u32).collect(), &[0]), leaf, control)?;
@@ -145,7 +173,7 @@ impl Table {
         }
         let mut leaves = vec![0; found.len()];
         tree.note_leaves(&mut leaves);
-        Ok(Self { spaces, hierarchies, tree, leaves, codes, starts, records, tuples })
+        Ok(Self { measured, counts, twins, hierarchies, tree, leaves, codes, starts, records, tuples })
     }
 
     /// Number of distinct tuples.
@@ -155,16 +183,20 @@ impl Table {
 
     /// A search for the `k` nearest records.
     fn search(&self, k: usize) -> Result<Search<'_>> {
-        Search::new(&self.spaces, &self.hierarchies, (&self.tree, &self.leaves), &self.codes, &self.starts, k)
+        let (tree, k) = ((&self.tree, &self.leaves[..]), (k, self.twins));
+        Search::new(&self.measured, &self.hierarchies, tree, &self.codes, &self.starts, k)
     }
 
     fn places(&self) -> Places<'_> {
-        Places { spaces: &self.spaces, codes: &self.codes, starts: &self.starts, tuples: &self.tuples }
+        let Measured { spaces, ordered, .. } = &self.measured;
+        let counts = &self.counts;
+        Places { spaces, ordered, counts, codes: &self.codes, starts: &self.starts, tuples: &self.tuples }
     }
 
     /// Draws one of the records, not done, with the largest sum of distances to all records.
-    fn farthest_from_all(&self, ends: &Ends<'_>, rng: &mut ChaCha20Rng) -> Result<u32> {
-        let sums: Vec<Vec<u128>> = self
+    fn farthest_from_all(&self, ends: &Ends<'_>, rng: &mut ChaCha20Rng, control: &Control) -> Result<u32> {
+        let mut sums: Vec<Vec<u128>> = self
+            .measured
             .spaces
             .iter()
             .map(|space| {
@@ -175,6 +207,9 @@ impl Table {
                 (0..space.len() as u32).map(sum).collect()
             })
             .collect();
+        for (ordered, counts) in self.measured.ordered.iter().zip(&self.counts) {
+            sums.push(ordered.sums(counts, control)?);
+        }
         let sum = |tuple: usize| -> u128 { sums.iter().zip(&self.codes).map(|(s, c)| s[c[tuple] as usize]).sum() };
         let mut largest = 0;
         let mut tied: Vec<(u32, usize)> = Vec::new();
@@ -201,7 +236,9 @@ impl Table {
 
 /// Which values are swapped, and the members of the current cluster.
 struct State<'a> {
-    table: &'a Table,
+    table: &'a Table<'a>,
+    /// The codes of the records, by attribute.
+    codes: Vec<&'a [u32]>,
     marks: Vec<Mark>,
     /// A bit for each attribute.
     all: u64,
@@ -220,13 +257,14 @@ struct Mark {
 }
 
 impl<'a> State<'a> {
-    fn new(table: &'a Table, attributes: &[Attribute<'_>]) -> Self {
+    fn new(table: &'a Table<'a>, attributes: &[Attribute<'a>]) -> Self {
         let missing = |record: u32| {
             let each = attributes.iter().enumerate();
             each.fold(0, |bits, (i, a)| bits | u64::from(Some(a.codes[record as usize]) == a.missing) << i)
         };
         Self {
             table,
+            codes: attributes.iter().map(|attribute| attribute.codes).collect(),
             marks: table.records.iter().map(|&record| Mark { swapped: missing(record), drawn: 0 }).collect(),
             all: u64::MAX >> (u64::BITS as usize - attributes.len()),
             steps: 0,
@@ -286,12 +324,9 @@ impl<'a> State<'a> {
             }
             let nth = rng.random_range(0..candidates);
             let Some(&partner) = self.members.iter().filter(is_candidate).nth(nth) else { continue };
-            let category = |place: u32| {
-                let tuple = self.table.tuples[place as usize] as usize;
-                self.table.spaces[attribute].codes[self.table.codes[attribute][tuple] as usize]
-            };
-            result.codes[self.table.records[reference as usize] as usize] = category(partner);
-            result.codes[self.table.records[partner as usize] as usize] = category(reference);
+            let [one, other] = [reference, partner].map(|place| self.table.records[place as usize] as usize);
+            result.codes[one] = self.codes[attribute][other];
+            result.codes[other] = self.codes[attribute][one];
             self.marks[partner as usize].swapped |= bit;
             if self.marks[partner as usize].swapped == self.all {
                 done(partner);

@@ -8,8 +8,9 @@ use std::collections::BinaryHeap;
 
 use crate::control::Control;
 use crate::error::Result;
+use crate::search::alone::Alone;
 use crate::search::hierarchy::Hierarchy;
-use crate::search::scale::{Distance, Space};
+use crate::search::scale::{Distance, Measured};
 use crate::search::tree::Tree;
 use crate::search::{self, Found, Index};
 
@@ -29,7 +30,7 @@ pub(super) struct Cluster<'a> {
 
 /// What a search needs: tuples in the order of the tree, and distances.
 pub(super) struct Search<'a> {
-    index: Index<'a>,
+    all: Alone<'a>,
     /// Leaf of each tuple.
     leaves: &'a [u32],
     /// Place of the first record of each tuple, and the number of records.
@@ -99,15 +100,17 @@ impl Nearest {
 
 impl<'a> Search<'a> {
     pub fn new(
-        spaces: &'a [Space],
+        measured: &'a Measured<'a>,
         hierarchies: &'a [Hierarchy],
         (tree, leaves): (&'a Tree, &'a [u32]),
         codes: &[Vec<u32>],
         starts: &'a [u32],
-        k: usize,
+        (k, twins): (usize, bool),
     ) -> Result<Self> {
-        let twins = spaces.iter().any(Space::has_twins);
-        Ok(Self { index: Index::new(spaces, hierarchies, tree, codes, starts)?, leaves, starts, k, twins })
+        let Measured { spaces, ordered, .. } = measured;
+        let (with, without) = codes.split_at(spaces.len());
+        let index = Index::new(spaces, &hierarchies[..spaces.len()], tree, with, starts)?;
+        Ok(Self { all: Alone::new(index, ordered, without), leaves, starts, k, twins })
     }
 
     /// Number of tuples.
@@ -130,8 +133,16 @@ impl<'a> Search<'a> {
             // The tuple is found together with its reference, which is no member.
             lane.nearest.restart(self.k + 1);
         }
-        self.index.begin(tuples.iter().map(|&tuple| self.index.tuple(tuple)), room);
-        self.index.search_from(self.leaves[first as usize], room, control)?;
+        let index = &self.all.index;
+        if self.all.is_by_matrices() {
+            index.begin(tuples.iter().map(|&tuple| index.tuple(tuple)), room);
+            index.search_from(self.leaves[first as usize], room, control)?;
+        } else {
+            for (lane, &tuple) in room.lanes.iter_mut().zip(tuples) {
+                let leaf = self.leaves[tuple as usize];
+                self.all.search_from(leaf, self.all.tuple(tuple), lane, &mut room.near, control)?;
+            }
+        }
         for lane in &mut room.lanes[..tuples.len()] {
             control.check()?;
             lane.finish(self.k);
