@@ -33,6 +33,9 @@ use crate::tuples::{Codes, Tuples};
 
 /// Categories of a column up to which its assignment problem is solved exactly.
 const DENSE: usize = 2_000;
+/// Categories of a column up to which a renaming is looked for where values were changed as well. Of more, most occur so
+/// seldom that nothing tells them apart; they are taken as they are.
+const NEAR: usize = 5_000;
 /// Candidates of a category where it is not.
 const CANDIDATES: usize = 32;
 /// How much farther down the order of frequencies each bin ends.
@@ -56,11 +59,12 @@ pub struct Anchor<'a> {
 /// The category before that each category after is taken to be, by column; [`MISSING`] for those that do not occur, or for
 /// which none is left.
 ///
-/// O(n log n) for each pair of columns, and for each of a few rounds an assignment problem for each column.
-pub fn attack(
-    before: &[Codes<'_>],
-    after: &[Codes<'_>],
-    anchors: &[Anchor<'_>],
+/// O(n log n) for each pair of columns, and for each of a few rounds an assignment problem for each column of up to [`NEAR`]
+/// categories.
+pub fn attack<'a>(
+    before: &[Codes<'a>],
+    after: &[Codes<'a>],
+    anchors: &[Anchor<'a>],
     streams: &Streams,
     control: &Control,
 ) -> Result<Vec<Vec<u32>>> {
@@ -71,15 +75,28 @@ pub fn attack(
         return Ok(vec![]);
     }
     let fixed = before.len();
-    let before: Vec<Codes<'_>> =
-        before.iter().copied().chain(anchors.iter().map(|a| (a.before, a.categories))).collect();
-    let after: Vec<Codes<'_>> = after.iter().copied().chain(anchors.iter().map(|a| (a.after, a.categories))).collect();
+    // Columns with few categories first: where values were changed as well, only these are looked for.
+    let mut order: Vec<usize> = (0..fixed).collect();
+    let many = |c: usize| before[c].1.max(after[c].1) > NEAR;
+    order.sort_by_key(|&c| many(c));
+    let few = order.partition_point(|&c| !many(c));
+    let in_order = |columns: &[Codes<'a>]| order.iter().map(|&c| columns[c]).collect::<Vec<_>>();
+    let (mut before, mut after) = (in_order(before), in_order(after));
+    before.extend(anchors.iter().map(|a| (a.before, a.categories)));
+    after.extend(anchors.iter().map(|a| (a.after, a.categories)));
     check(&before, before[0].0.len())?;
     check(&after, after[0].0.len())?;
-    let sides = [Side::new(&before, fixed, control)?, Side::new(&after, fixed, control)?];
-    let images = match exact(&sides, &mut streams.generator(Stream::Recoding, 0), control)? {
-        Some(images) => images,
-        None => near(&sides, streams, control)?,
+    let mut sides = [Side::new(&before, fixed, control)?, Side::new(&after, fixed, control)?];
+    let images = if let Some(images) = exact(&sides, &mut streams.generator(Stream::Recoding, 0), control)? {
+        images
+    } else {
+        sides.iter_mut().for_each(|side| side.renamed = few);
+        let mut images = near(&sides, streams, control)?;
+        let as_it_is = |(old, new): (&Codes<'_>, &Codes<'_>)| {
+            (0..old.1).map(|c| if c < new.1 { c as u32 } else { MISSING }).collect()
+        };
+        images.extend(before[few..fixed].iter().zip(&after[few..fixed]).map(as_it_is));
+        images
     };
     // From the category after of each one before to the category before of each one after.
     let inverse = |(images, &(_, categories)): (&Vec<u32>, &Codes<'_>)| {
@@ -91,7 +108,9 @@ pub fn attack(
         }
         inverse
     };
-    Ok(images.iter().zip(&after).map(inverse).collect())
+    let mut found: Vec<(usize, Vec<u32>)> = order.into_iter().zip(images.iter().zip(&after).map(inverse)).collect();
+    found.sort_by_key(|&(column, _)| column);
+    Ok(found.into_iter().map(|(_, inverse)| inverse).collect())
 }
 
 /// What needs memory here.

@@ -348,6 +348,11 @@ fn many_categories_and_unequal_numbers_of_them() {
     let case = Renamed::new(12_000, 5_000, 0.01, true, 8);
     let right = case.right(&case.attack(true, &Control::new()).unwrap());
     assert!(right > 0.7, "{right}");
+    // More are found where nothing else was changed, and else taken as they are.
+    let more = Renamed::new(20_000, 8_000, 0.0, true, 8);
+    assert!(more.right(&more.attack(true, &Control::new()).unwrap()) > 0.9);
+    let changed = Renamed::new(20_000, 8_000, 0.01, true, 8).attack(true, &Control::new()).unwrap();
+    assert!(changed.iter().all(|names| names.iter().zip(0..).all(|(&name, category)| name == category)));
     // A category that is gone, one that is new, and one that never was.
     let (before, after) = (vec![0, 0, 0, 1, 1, 2], vec![3, 1, 1, 1, 3]);
     let found = recoding::attack(&[(&before, 3)], &[(&after, 5)], &[], &streams(1), &Control::new()).unwrap();
