@@ -133,7 +133,9 @@ class Partition:
         known = len(codes) - attribute.column.missing
         with reporter(progress, "expected change") as report:
             squares = _core.expected_squares(codes, distances, gap, self.group_of, report) * len(codes)
-        same, lost = self._expected_same(codes, gap)
+        # What means the same is the same, however it is written.
+        meant = np.minimum(attribute.place_codes, np.uint32(len(attribute.space)))
+        same, lost = self._expected_same(meant, None if gap is None else len(attribute.space))
         kept = known - lost
         return {
             "expected_rmse": math.sqrt(squares / kept) if kept > 0 else 0.0,
@@ -156,12 +158,14 @@ class Partition:
 
     def summary(
         self,
-        masked: Mapping[Any, Column],
+        masked: Mapping[Any, NDArray[np.uint32]],
         kept: Mapping[Any, Column],
         person: Column | None = None,
         sensitive: Sequence[Any] = (),
     ) -> dict[str, Any]:
         """Return the sizes of groups, and in how many a column has one value only.
+
+        ``masked`` columns are given by what their values mean, however they are written.
 
         Whoever is known to belong to such a group has that value, whichever row is theirs: of a kept column
         (``constant``) as of a masked one (``read_off``). Where a column tells ``persons``, the smallest number of them
@@ -172,7 +176,7 @@ class Partition:
         if person is not None:
             distinct, share = self._largest(person)
             persons = {"persons": distinct, "largest_share": share}
-        limited = {name: self._largest(kept[name])[1] for name in sensitive}
+        limited = {name: self._largest(kept[name].merged())[1] for name in sensitive}
         return {
             "count": len(self.sizes),
             "smallest": int(size[0]),
@@ -180,8 +184,8 @@ class Partition:
             "sizes": dict(zip(size.tolist(), times.tolist(), strict=True)),
             **persons,
             **({"sensitive": limited} if limited else {}),
-            "constant": {name: self._constant(column) for name, column in kept.items()},
-            "read_off": {name: self._constant(column) for name, column in masked.items()},
+            "constant": {name: self._constant(column.codes) for name, column in kept.items()},
+            "read_off": {name: self._constant(codes) for name, codes in masked.items()},
         }
 
     def _largest(self, column: Column) -> tuple[int, float]:
@@ -191,8 +195,8 @@ class Partition:
         groups = cells // size
         return int(np.bincount(groups).min()), float((counts / self.sizes[groups]).max())
 
-    def _constant(self, column: Column) -> dict[str, int]:
-        codes = column.codes[self.records]
+    def _constant(self, codes: NDArray[np.uint32]) -> dict[str, int]:
+        codes = codes[self.records]
         starts = np.cumsum(self.sizes) - self.sizes
         same = np.minimum.reduceat(codes, starts) == np.maximum.reduceat(codes, starts)
         return {"groups": int(same.sum()), "records": int(self.sizes[same].sum())}

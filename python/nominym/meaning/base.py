@@ -212,6 +212,12 @@ Distances: TypeAlias = "NDArray[np.float64] | NDArray[np.uint32] | _core.Concept
 """Distances between categories, as the core takes them: a matrix, positions on a line with NaN for what is missing,
 numbers that are equal or not, concepts of a tree, or sets and whether what is missing is one more."""
 
+
+def categories_of(distances: Distances) -> int:
+    """Count the categories that some distances are between."""
+    return len(distances[0]) + distances[1] if isinstance(distances, tuple) else len(distances)
+
+
 MANY = 2_000
 """Categories from which no matrix is made if there is another way; with fewer it is cheap, and loses fewer digits."""
 

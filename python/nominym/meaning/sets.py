@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, overload
@@ -186,7 +186,8 @@ class _Names(Sequence[str]):
 
 def _items(value: Any, column: str | None) -> list[str]:
     """Return the items of a set as texts, each once."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+    # What can be gone through once would be empty in the release.
+    if isinstance(value, str | bytes | Mapping | Iterator) or not isinstance(value, Iterable):
         raise DataError(
             f"{value!r} of type {type(value).__name__} is no list of items",
             column=column,

@@ -396,22 +396,25 @@ def _check_figures(
     """Compute the public figures anew, from the original and the groups."""
     before, method = pair.comparison.before, basis.method
     named = getattr(method, "person", None)
-    person = None if named is None else before.column(named)
+    person = None if named is None else before.column(named).merged()
     limited = list(getattr(method, "sensitive", None) or ())
-    columns = [{name: before.column(name) for name in names} for names in (masked, kept)]
-    sizing = basis.partition.summary(columns[0], columns[1], person, limited)
+    changes = pair.comparison.changes
+    # Without the meaning nobody knows which values mean the same.
+    places = {name: changes[name].before.place_codes for name in masked if name not in pair.weaker}
+    sizing = basis.partition.summary(places, {name: before.column(name) for name in kept}, person, limited)
     attributes: dict[str, dict[str, Any]] = {}
-    for name, figures in described({name: pair.comparison.changes[name] for name in masked}).items():
-        computed = {**figures, **basis.partition.expected(pair.comparison.changes[name].before, progress)}
+    stay: dict[str, float] = {}
+    for name, figures in described({name: changes[name] for name in masked}).items():
+        computed = {**figures, **basis.partition.expected(changes[name].before, progress)}
+        stay[name] = float(computed["expected_unchanged"])
         # Distances without the meaning are others, and there is no root.
-        unknown = ("expected_rmse", "root") if name in pair.weaker else ()
+        unknown = ("expected_rmse", "expected_unchanged", "root") if name in pair.weaker else ()
         attributes[name] = {figure: value for figure, value in computed.items() if figure not in unknown}
     bound = sizing.get("largest_share", 1 / sizing["smallest"]) if method.bound is not None else None
     bound = None if basis.manifest.seeded else bound
     figures = {"records": len(pair.comparison), "groups": sizing, "attributes": attributes, "bound": bound}
     _compare(figures, basis.manifest.summary, found)
     if isinstance(method, RankSwap) and basis.manifest.version == __version__:
-        stay = {name: float(each["expected_unchanged"]) for name, each in attributes.items()}
         _check_notes(pair, basis.manifest, method, kept, stay, found)
 
 

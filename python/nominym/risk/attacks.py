@@ -14,6 +14,7 @@ import numpy as np
 
 from nominym import _core
 from nominym.control import reporter
+from nominym.meaning import categories_of
 from nominym.risk.scene import People, Scene
 from nominym.table import MISSING
 
@@ -225,8 +226,8 @@ def _translated(scene: Scene) -> list[NDArray[np.uint32]]:
     named = [i for i, line in enumerate(lines) if line is None or len(line) <= _NAMES]
     meant: dict[int, NDArray[np.uint32]] = {}
     if named:
-        before = [(scene.columns[i][0], len(scene.columns[i][2])) for i in named]
-        release = [(scene.columns[i][1], len(scene.columns[i][2])) for i in named]
+        before = [(scene.columns[i][0], categories_of(scene.columns[i][2])) for i in named]
+        release = [(scene.columns[i][1], categories_of(scene.columns[i][2])) for i in named]
         anchors = [scene.comparison.matched(name) for name in scene.also]
         with reporter(scene.progress, "one-to-one recoding") as report:
             found = _core.attack_recoding(before, release, anchors, scene.seed, report)
@@ -234,7 +235,7 @@ def _translated(scene: Scene) -> list[NDArray[np.uint32]]:
     for i, ((old, new, distances), line) in enumerate(zip(scene.columns, lines, strict=True)):
         if i not in meant and line is not None:
             meant[i] = _by_rank(old, new, line)
-        categories = np.arange(len(distances), dtype=np.uint32)
+        categories = np.arange(categories_of(distances), dtype=np.uint32)
         translated = np.where(meant[i] == MISSING, categories, meant[i])[new]
         if not np.array_equal(translated, new):
             after[i] = translated
@@ -278,7 +279,7 @@ def _ranged(
     """Return a masked column before and after, and its number of categories; many numbers in ranges."""
     line = _on_line(distances)
     if line is None or len(line) <= parts:
-        return before, after, len(distances)
+        return before, after, categories_of(distances)
     values = ~np.isnan(line)
     part = np.full(len(line), parts, dtype=np.uint32)
     part[values] = _parts(np.bincount(before, minlength=len(line))[values], parts)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import DataError, ParameterError, no_column
+from nominym.meaning import categories_of
 from nominym.table import Comparison, Table
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Scene:
     @cached_property
     def alone(self) -> NDArray[np.bool_]:
         """For each record attacked, whether nobody else has the same known values: the adversary knows everybody's."""
-        columns = [(before, len(distances)) for before, _, distances in self.columns]
+        columns = [(before, categories_of(distances)) for before, _, distances in self.columns]
         cells = [] if self.cells is None else [(self.cells[0], int(self.cells[0].max()) + 1)]
         tuples = _numbered([*columns, *cells])
         # A person with several such records is one.

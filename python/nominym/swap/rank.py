@@ -176,14 +176,14 @@ class RankSwap(Method):
             if not table.shuffled:
                 _warn_of_order(before)
             kept = self._kept(table, before)
-            person = None if self.person is None else table.column(self.person)
+            person = None if self.person is None else table.column(self.person).merged()
             if person is not None:
                 groups.check_persons(person)
             masked = {name: old.column for name, old in before.items()}
             ordered = [name for name, old in before.items() if isinstance(old.meaning, Order)]
             told = groups.check_kept(kept, masked, reach, self.accept, person, ordered, counts_persons=True)
             told.public[:0] = notes
-            limits = {name: (kept[name], share) for name, share in (self.sensitive or {}).items()}
+            limits = {name: (kept[name].merged(), share) for name, share in (self.sensitive or {}).items()}
             partition = groups.form(
                 list(before.values()),
                 reach,
@@ -230,7 +230,7 @@ class RankSwap(Method):
         after = partition.permuted(list(before.values()), joint=self.draw == "joint", seed=seed, progress=progress)
         sizes = np.bincount(partition.sizes, partition.sizes).astype(np.uint64)
         expected = {name: partition.expected(old, progress) for name, old in before.items()}
-        masked = {name: old.column for name, old in before.items()}
+        masked = {name: old.place_codes for name, old in before.items()}
         sizing = partition.summary(masked, kept, person, list(self.sensitive or ()))
         notes = told.public
         stay = sum(figures["expected_unchanged"] for figures in expected.values()) / len(expected)

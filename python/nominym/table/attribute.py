@@ -57,6 +57,11 @@ class Attribute:
         found = self.space.matrixless(self.places, missing=False) if many else None
         return self.distances if found is None else found
 
+    @property
+    def place_codes(self) -> NDArray[np.uint32]:
+        """The place of each record's value, which tells what it means, however it is written."""
+        return np.append(self.places, MISSING).take(self.column.codes, mode="clip")
+
     @cached_property
     def with_missing(self) -> tuple[NDArray[np.uint32], Distances, int | None]:
         """Codes, distances and the code of missing values, which are a category of their own here."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -125,6 +126,23 @@ class Column:
         listed = Listed(old.array.take(pa.array(places))) if isinstance(old, Listed) else tuple(old[i] for i in places)
         return replace(self, codes=codes, listed=listed)
 
+    def merged(self) -> Column:
+        """Return the column with one category for values that are equal, however they are written: 1, 1.0 and "1".
+
+        >>> code([1, "1", 1.0, 2]).merged().codes.tolist()
+        [0, 0, 0, 1]
+        """
+        if self.kind == "text" or (isinstance(self.listed, Listed) and self.kind != "number"):
+            return self
+        # Of plain numbers only 0 and −0 are equal.
+        meant = [_meant(value) for value in self.categories] if self.numbers is None else self.numbers
+        _, firsts, places = np.unique(meant, return_index=True, return_inverse=True)
+        if len(firsts) == self.size:
+            return self
+        number: NDArray[np.uint32] = np.append(places.reshape(-1), MISSING).astype(np.uint32)
+        codes = number.take(self.codes, mode="clip")
+        return replace(self, codes=codes, listed=tuple(self.categories[i] for i in firsts))
+
     def occurring(self) -> Column:
         """Return the column without the categories that no record has."""
         return self.arranged(np.flatnonzero(self.counts))
@@ -148,6 +166,16 @@ class Column:
             what = f"{where}{self.missing:,} of {len(self):,} values are missing, the first in row {first}"
             remedy = Advice("fill or drop them, or give {} to leave them as they are", missing="keep")
             raise MissingValueError(what, column=self.name, remedy=remedy)
+
+
+def _meant(value: Any) -> str:
+    """Write a value so that equal ones are written alike: numbers without a fraction as whole, lists as sets."""
+    if isinstance(value, int | float | Decimal | np.number) and not isinstance(value, bool):
+        with suppress(ArithmeticError, ValueError):
+            return str(int(value) if value == int(value) else float(value))
+    if isinstance(value, list | tuple | set | frozenset | np.ndarray):
+        return "{" + ", ".join(sorted({_meant(item) for item in value})) + "}"
+    return str(value)
 
 
 def check_policy(missing: object) -> None:
@@ -177,17 +205,36 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
 
 
 def by_name(values: Any) -> NDArray[np.int64]:
-    """Return the order of values by their texts; ties keep theirs, so that 5 and "5" are numbered alike in every run.
+    """Return the order of values by their texts; of equal texts by their types, then as code: never by who comes first.
 
     >>> by_name([9, 10, -1]).tolist(), by_name(pa.array([9, 10, -1])).tolist()
     ([2, 1, 0], [2, 1, 0])
+    >>> by_name([5, "5"]).tolist(), by_name(["5", 5]).tolist()
+    ([0, 1], [1, 0])
     """
     if isinstance(values, pa.Array):
         if not values.null_count and re.fullmatch("u?int[0-9]+|(large_)?string(_view)?", str(values.type)):
             return pc.sort_indices(values.cast(pa.large_string())).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
         values = python_values(values)
     texts = [str(value) for value in values]
-    return np.array(sorted(range(len(texts)), key=texts.__getitem__), dtype=np.int64)
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    if any(texts[a] == texts[b] for a, b in itertools.pairwise(order)):
+        order.sort(key=lambda i: (texts[i], *_spelled(values[i])))
+    return np.array(order, dtype=np.int64)
+
+
+def _spelled(value: Any) -> tuple[str, str, str]:
+    """Return what tells values apart that mean the same: their type, the type of their items, and how they are written.
+
+    5 and "5" are not the same value; nor are equal times of two zones. numpy shortens what it writes of long arrays.
+    """
+    held = isinstance(value, np.ndarray)
+    kind = type(value)
+    return (
+        f"{kind.__module__}.{kind.__qualname__}",
+        str(value.dtype) if held else "",
+        repr(value.tolist() if held else value),
+    )
 
 
 def complete(columns: Mapping[Any, Column]) -> list[Column]:
@@ -439,10 +486,7 @@ def _encode_objects(values: list[Any]) -> _Encoded:
     codes = np.full(len(values), MISSING, dtype=np.uint32)
     for row, value in enumerate(values):
         if not is_missing(value):
-            # 5 and "5" mean the same, but are not the same value; nor are equal times of two zones.
-            # numpy shortens what it writes of long arrays.
-            text = repr(value.tolist()) if isinstance(value, np.ndarray) else repr(value)
-            key = (type(value), text, value if is_hashable(value) else None)
+            key = (type(value), *_spelled(value), value if is_hashable(value) else None)
             codes[row] = found.setdefault(key, (len(found), value))[0]
     categories = [value for _, value in found.values()]
     return codes, categories, _kind_of(categories)

@@ -301,8 +301,10 @@ def _tidied(values: Any) -> Any:
         narrow = _with_enums(kind, values)
         return values if narrow == kind else values.cast(_with_enums(kind, values, as_text=True)).cast(narrow)
     if is_polars(values, "Series") and re.search("String|Binary", str(kind)) and not re.search("Object|128", str(kind)):
-        # Rows that were taken or cut out of a column still hold all its texts.
-        return type(values)(values.name, values.alias("").to_arrow())
+        # Rows that were taken or cut out of a column still hold all its texts. Not by Arrow where they are in lists:
+        # polars 1.36 reads lists that are missing wrongly, and ends the process.
+        nested = kind.is_nested()  # type: ignore[union-attr]
+        return type(values)(values.name, values.to_list() if nested else values.alias("").to_arrow(), dtype=kind)
     return values
 
 
