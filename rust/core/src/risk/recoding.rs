@@ -90,7 +90,9 @@ pub fn attack<'a>(
     let images = if let Some(images) = exact(&sides, &mut streams.generator(Stream::Recoding, 0), control)? {
         images
     } else {
-        sides.iter_mut().for_each(|side| side.renamed = few);
+        for side in &mut sides {
+            side.renamed = few;
+        }
         let mut images = near(&sides, streams, control)?;
         let as_it_is = |(old, new): (&Codes<'_>, &Codes<'_>)| {
             (0..old.1).map(|c| if c < new.1 { c as u32 } else { MISSING }).collect()
