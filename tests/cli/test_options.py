@@ -34,7 +34,8 @@ def actions(command: str) -> dict[str, argparse.Action]:
 def test_options_of_a_command_are_the_declared_ones(command: str) -> None:
     method, found = METHODS[command], actions(command)
     declared = method.options()
-    others = (FILES | {"label", "person", "column"}) if command == "recode" else TABLES
+    of_sets = {"label", "person", "column", "taxonomy", "format", "virtual_root"}
+    others = (FILES | of_sets) if command == "recode" else TABLES
     assert set(found) == set(declared) | others
     assert not set(declared) & others
     for name, option in declared.items():

@@ -218,7 +218,7 @@ fn records_are_grouped() {
 #[test]
 fn mixed_records_are_grouped() {
     let _alone = alone();
-    for (n, d) in [(60_000, 50_000), (100_000, 100), (2_000, 100_000), (40, 30)] {
+    for (n, d) in [(25_000, 50_000), (30_000, 100), (2_000, 100_000), (40, 30)] {
         let columns = columns(n, 4, d, false);
         let positions: Vec<f64> = (0..d).map(|i| some(i, 1 << 20, false).into()).collect();
         let numbers: Vec<u32> = (0..d as u32).collect();
