@@ -171,8 +171,8 @@ impl Tree {
         meets[first as usize].min(meets[last as usize - (1 << level)])
     }
 
-    /// Calls `visit` for all pairs of different concepts of a crowd, given the category of each member: with the numbers of
-    /// both members, and what `prepared` makes of the numbers of each and of their subsumer. What is missing is left out.
+    /// Calls `visit` for all pairs of different concepts of a crowd, given the category of each member: with both
+    /// members, and what `own` makes of the number of each and `subsumer` of that of their subsumer. What is missing is left out.
     ///
     /// In the order of the walk the subsumer of a member and those before it only gets higher, so no pair needs a look-up.
     #[inline]

@@ -46,25 +46,31 @@ fn down(points: &mut [Point], level: usize, a: &Nested, b: &Nested, control: &Co
         return Ok(0.0);
     }
     let kind = a.kind(a.groups(points[0].x)[level]);
-    let mut sum = Cells { a, b, kind, control }.across(points, 0)?;
+    let sum = Cells { a, b, kind, control }.across(points, 0)?;
     let below = |p: &Point| a.groups(p.x).get(level + 1).copied();
     points.sort_unstable_by_key(|p| (below(p), b.place[p.y as usize], p.y, p.x));
+    Ok(sum + of_parts(points, below, |part| down(part, level + 1, a, b, control), control)?)
+}
+
+/// Sums up parts of points, which are in their order: those that share a group `below`. The first may have none.
+fn of_parts(
+    points: &mut [Point],
+    below: impl Fn(&Point) -> Option<u32>,
+    of_part: impl Fn(&mut [Point]) -> Result<f64> + Send + Sync,
+    control: &Control,
+) -> Result<f64> {
     let shared = points.len() > SHARED;
     let mut parts = Vec::with_capacity(points.chunk_by(|p, q| below(p) == below(q)).count());
     parts.extend(points.chunk_by_mut(|p, q| below(p) == below(q)));
     if below(&parts[0][0]).is_none() {
         control.advance(parts.remove(0).len() as u64)?;
     }
-    let of_part = |part: &mut [Point]| down(part, level + 1, a, b, control);
     if shared {
+        // Summed up one after another, so that the sum does not depend on threads.
         let sums: Result<Vec<f64>> = parts.into_par_iter().with_max_len(1).map(of_part).collect();
-        sum += sums?.iter().sum::<f64>();
-    } else {
-        for part in parts {
-            sum += of_part(part)?;
-        }
+        return Ok(sums?.iter().sum());
     }
-    Ok(sum)
+    parts.into_iter().map(of_part).sum()
 }
 
 /// Pairs of one group of the first column, and all of the second.
@@ -183,22 +189,7 @@ where
     let below = |p: &Point| b.groups(p.y).get(level + 1).copied();
     // Stable: the points of each group stay in the order of the line.
     points.sort_by_key(below);
-    let shared = points.len() > SHARED;
-    let mut parts = Vec::with_capacity(points.chunk_by(|p, q| below(p) == below(q)).count());
-    parts.extend(points.chunk_by_mut(|p, q| below(p) == below(q)));
-    if below(&parts[0][0]).is_none() {
-        control.advance(parts.remove(0).len() as u64)?;
-    }
-    let of_part = |part: &mut [Point]| along(part, level + 1, at, b, control);
-    if shared {
-        let sums: Result<Vec<f64>> = parts.into_par_iter().with_max_len(1).map(of_part).collect();
-        sum += sums?.iter().sum::<f64>();
-    } else {
-        for part in parts {
-            sum += of_part(part)?;
-        }
-    }
-    Ok(sum)
+    Ok(sum + of_parts(points, below, |part| along(part, level + 1, at, b, control), control)?)
 }
 
 /// The sum of |x − x'|·|y − y'| over all pairs of records: x, y and number of each. O(P log P).

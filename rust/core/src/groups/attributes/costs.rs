@@ -149,40 +149,35 @@ impl Weighted<'_> {
     /// category of each member.
     fn add_crowd(&self, crowd: &[u32], weight: f32, table: &mut [f32]) {
         let n = crowd.len();
-        if let Cells::Tree(branches) = &self.cells {
-            branches.crowd(crowd, self, |i, j, cost| table[i.max(j) * n + i.min(j)] += weight * cost);
-            return;
-        }
-        if let Cells::Sets(sets) = &self.cells {
-            sets.crowd(crowd, |i, j, distance| table[i * n + j] += weight * self.cost(distance));
-            return;
-        }
-        let mut rows = |add: &mut dyn FnMut(usize, &mut [f32])| {
+        let rows = |table: &mut [f32], add: &mut dyn FnMut(usize, &mut [f32])| {
             table.chunks_exact_mut(n).enumerate().skip(1).for_each(|(i, row)| add(i, &mut row[..i]));
         };
         match &self.cells {
-            Cells::Matrix(cells) => rows(&mut |i, row| {
+            Cells::Matrix(cells) => rows(table, &mut |i, row| {
                 let from = &cells[crowd[i] as usize * self.meaning.categories()..][..self.meaning.categories()];
                 row.iter_mut().zip(crowd).for_each(|(sum, &other)| *sum += weight * from[other as usize]);
             }),
             Cells::Line(line) => {
                 let at: Vec<f32> = crowd.iter().map(|&category| line.at[category as usize]).collect();
-                rows(&mut |i, row| {
+                rows(table, &mut |i, row| {
                     row.iter_mut().zip(&at).for_each(|(sum, &other)| *sum += weight * line.between(at[i], other));
                 });
             }
             Cells::Equality(numbers, cost) => {
                 let own: Vec<u32> = crowd.iter().map(|&category| numbers[category as usize]).collect();
                 let cost = weight * cost;
-                rows(&mut |i, row| {
+                rows(table, &mut |i, row| {
                     row.iter_mut().zip(&own).for_each(|(sum, &other)| *sum += if other == own[i] { 0.0 } else { cost });
                 });
             }
-            Cells::Dag(dag) => rows(&mut |i, row| {
+            Cells::Dag(dag) => rows(table, &mut |i, row| {
                 let each = row.iter_mut().zip(crowd);
                 each.for_each(|(sum, &other)| *sum += weight * self.cost(dag.distance(crowd[i], other)));
             }),
-            Cells::Tree(_) | Cells::Sets(_) => {}
+            Cells::Tree(branches) => {
+                branches.crowd(crowd, self, |i, j, cost| table[i.max(j) * n + i.min(j)] += weight * cost);
+            }
+            Cells::Sets(sets) => sets.crowd(crowd, |i, j, distance| table[i * n + j] += weight * self.cost(distance)),
         }
     }
 }
