@@ -4,7 +4,8 @@
 what the values of the group have in common. ``parse`` reads generalized values.
 """
 
-from nominym.aggregate.method import Microaggregate, microaggregate
+from nominym.aggregate.method import Microaggregate, altogether, lost, microaggregate
+from nominym.aggregate.values import aggregated
 from nominym.meaning import Interval, parse
 
-__all__ = ["Interval", "Microaggregate", "microaggregate", "parse"]
+__all__ = ["Interval", "Microaggregate", "aggregated", "altogether", "lost", "microaggregate", "parse"]
