@@ -90,6 +90,7 @@ SHARED: Mapping[str, Shared] = {
     "columns": Shared("--columns", "Column to compare the distribution of; by default all in both files.", list),
     "edition": Shared("--edition", "publication (default): figures that may be published; owner: all, for you alone."),
     "sweep": Shared("--sweep", "For the owner: mask again with other values, k=2,5,10 or alpha=0.1,0.5."),
+    "methods": Shared("--methods", "For the owner: mask again by other methods at the same k, and compare.", bool),
     "json": Shared("--json", "Print JSON.", bool),
     "taxonomy": Shared("TAXONOMY", "File or folder, or icd-9-cm, icd-10-cm."),
     "a": Shared("A", "Concept, by id, label or synonym."),
@@ -143,6 +144,14 @@ COMMANDS: Mapping[str, Command] = {
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --person patient --sensitive hiv=3 --k 10",
             "swap --config release.toml",
         )),
+    "aggregate": Command(
+        "Give all records of a group of near ones the same values: k-anonymity.", (*_TABLE, *_MADE), "",
+        f"{_ROLES} {_PERSONS} Every combination of masked values is shared by at least k records.", (
+            "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 5",
+            "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --replace subsumer --k 5",
+            "aggregate --config release.toml",
+        ),
+    ),
     "noise": Command(
         "Replace values by concepts at a randomly drawn semantic distance.", (*_TABLE, *_MADE), "", _ROLES, (
             "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --alpha 0.3",
@@ -189,7 +198,7 @@ COMMANDS: Mapping[str, Command] = {
         )),
     "report": Command(
         "Write a page about a release: what was done, what is guaranteed and what is not, what it cost.",
-        (*_PAIR, "page", "edition", "k", "sweep", "overwrite"), "judging",
+        (*_PAIR, "page", "edition", "k", "sweep", "methods", "overwrite"), "judging",
         "The edition for publication has only figures that do not depend on the draw; the owner's edition has all.", (
             "report visits.csv release.csv --quasi diagnosis=icd.csv",
             "report visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet --edition owner -o mine.html",
