@@ -294,30 +294,23 @@ def _joined(reasons: list[str]) -> str:
     return f" {told}" if told.startswith(FOR_PERSONS) else f": {told}"
 
 
+# Leaves 0.05 % above: the level at which a bound is said to be exceeded.
+_Z = 3.29
+
+
 def _most(found: dict[str, Any]) -> str:
     """Say what the best attack found, how sure that is, and which attacks were run."""
+    from nominym.stats import interval
+
     counted = found["attacks"][found["attacks"]["counted"]]
     names = ", ".join(dict.fromkeys(counted["attack"]))
     best = max(counted.to_dict("records"), key=lambda row: float(row["share"]))
     share, low, high = (float(best[name]) for name in ("share", "low", "high"))
     parts = [] if low == high else [f"95 % interval {low:.1%} to {high:.1%}"]
     if found["k"] is not None and share > 1 / found["k"]:
-        low, high = _interval(share, int(best["attacked"]))
+        low, high = interval(share, share, int(best["attacked"]), z=_Z)
         parts = [f"99.9 % interval {low:.1%} to {high:.1%}, within chance of 1/{found['k']}"]
     return f"{share:.2%}{''.join(f', {part}' for part in parts)} ({names})"
-
-
-def _interval(share: float, number: int) -> tuple[float, float]:
-    """Return Wilson's interval for a share, at the level at which a bound is said to be exceeded.
-
-    >>> low, high = _interval(0.225, 40)
-    >>> low < 0.2 < high
-    True
-    """
-    z = 3.29
-    middle = (share + z * z / (2 * number)) / (1 + z * z / number)
-    half = z / (1 + z * z / number) * math.sqrt(share * (1 - share) / number + (z / number) ** 2 / 4)
-    return middle - half, middle + half
 
 
 def _exceeded(found: dict[str, Any]) -> list[str]:

@@ -1,13 +1,15 @@
 """Distortion: how much a masked table's joint distributions differ from those of the original.
 
-Every measure takes two tables of the same records, before and after masking by whatever method, and looks at the joint
-distribution of some columns (all by default). Only the tuples that occur are counted. A missing value is a category of
-its own; values are told apart by their text, so that a table may have changed its type.
+Every measure takes two tables, before and after masking by whatever method, and looks at the joint distribution of some
+columns (all by default). Only the tuples that occur are counted. A missing value is a category of its own; values are
+told apart by their text, so that a table may have changed its type.
 
-Gomatam and Karr (2003), Distortion measures for categorical data swapping, NISS technical report 131.
+Gomatam and Karr (2003), Distortion measures for categorical data swapping, NISS technical report 131. ``k_marginal``,
+``marginals`` and ``propensity`` are the measures that others publish; they take tables of different sizes too.
 """
 
 from nominym.distortion.figure import heat_map
+from nominym.distortion.marginals import k_marginal, marginals
 from nominym.distortion.measure import (
     MEASURES,
     compare,
@@ -18,15 +20,20 @@ from nominym.distortion.measure import (
     table,
     total_variation,
 )
+from nominym.distortion.propensity import Propensity, propensity
 
 __all__ = [
     "MEASURES",
+    "Propensity",
     "compare",
     "contingency_change",
     "cramers_v_change",
     "entropy_change",
     "heat_map",
     "hellinger",
+    "k_marginal",
+    "marginals",
+    "propensity",
     "table",
     "total_variation",
 ]
