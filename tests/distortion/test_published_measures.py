@@ -11,11 +11,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import reference_measures as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nominym as nym
+import reference_measures as reference
 from nominym import distortion, error
 
 NAMES = ["x", "y", "z"]
@@ -41,7 +41,7 @@ def test_k_marginal_is_its_definition(pair) -> None:
         assert distortion.k_marginal(before, before.sample(frac=1, random_state=1), k=k) == 1000
         table = distortion.marginals(before, after, k=k)
         assert table["score"].mean() == pytest.approx(value, abs=1e-9)
-        assert [set(names) for names in table["columns"]] != [] and len(table) == math.comb(3, k)
+        assert set(table["columns"]) == set(itertools.combinations(NAMES, k))
         for row in table.itertuples():
             pmse, cells = reference.propensity_of_cells(before, after, list(row.columns))
             assert row.pmse == pytest.approx(pmse, abs=1e-12)
@@ -170,6 +170,7 @@ def test_every_kind_of_table() -> None:
 
 def test_numbers_and_results_are_not_coded_again() -> None:
     frame, taxonomies = nym.datasets.discharges(500, seed=1)
+    frame = frame[["diagnosis", "age_group", "sex"]]
     res = nym.rank_swap(frame, {"diagnosis": taxonomies["diagnosis"]}, k=5, seed=1)
     sides = res.secret.comparison.before, res.secret.comparison.after
     assert distortion.k_marginal(*sides) == distortion.k_marginal(frame, res) == distortion.k_marginal(frame, res.data)

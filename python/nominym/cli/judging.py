@@ -73,7 +73,7 @@ def measure(given: Namespace) -> None:
 def _lost(pair: FilePair) -> dict[str, Any]:
     import pandas as pd
 
-    from nominym import distortion, stats
+    from nominym import distortion, risk, stats
 
     comparison, rows = pair.comparison, []
     for name, change in comparison.changes.items():
@@ -94,6 +94,20 @@ def _lost(pair: FilePair) -> dict[str, Any]:
     nominal = [name for name, kind in kinds.items() if kind not in ("number", "nested") and name not in numbers]
     if nominal:
         found["distortion"] = distortion.compare(comparison, nominal, progress=progress())
+    sides = comparison.before, comparison.after
+    if nominal:
+        scores = distortion.scores(*sides, nominal, progress=progress())
+        found["marginals"] = scores.assign(worst=[" × ".join(map(str, names)) for names in scores["worst"]])
+    masked, kept = list(comparison.changes), comparison.kept
+    sets = {"masked": masked, "all": [*masked, *kept]} if masked and kept else {"all": comparison.shared}
+    matches = [risk.unique_exact_matches(*sides, names, progress=progress()) for names in sets.values()]
+    found["unique exact matches"] = pd.DataFrame(
+        [{"columns": name, **each.to_dict()} for name, each in zip(sets, matches, strict=True)]
+    )
+    if masked and kept:
+        found["disclosure of kept columns, given masked ones"] = risk.disclosures(
+            *sides, masked, kept, progress=progress()
+        )
     return found
 
 

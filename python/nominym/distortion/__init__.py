@@ -4,12 +4,14 @@ Every measure takes two tables, before and after masking by whatever method, and
 columns (all by default). Only the tuples that occur are counted. A missing value is a category of its own; values are
 told apart by their text, so that a table may have changed its type.
 
-Gomatam and Karr (2003), Distortion measures for categorical data swapping, NISS technical report 131. ``k_marginal``,
-``marginals`` and ``propensity`` are the measures that others publish; they take tables of different sizes too.
+``k_marginal``, ``marginals``, ``scores`` and ``propensity`` are measures that others publish; they take tables of
+different sizes, too.
+
+Gomatam and Karr (2003), Distortion measures for categorical data swapping, NISS technical report 131.
 """
 
 from nominym.distortion.figure import heat_map
-from nominym.distortion.marginals import k_marginal, marginals
+from nominym.distortion.marginals import k_marginal, marginals, scores
 from nominym.distortion.measure import (
     MEASURES,
     compare,
@@ -34,6 +36,7 @@ __all__ = [
     "k_marginal",
     "marginals",
     "propensity",
+    "scores",
     "table",
     "total_variation",
 ]

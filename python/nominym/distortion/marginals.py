@@ -98,9 +98,9 @@ def marginals(
     Returns
     -------
     pandas.DataFrame
-        A row for each marginal: its ``columns``; its ``score``, of which the k-marginal score is the mean; the number of
-        ``cells``, distinct tuples before or after; ``pmse`` and ``s_pmse`` as ``propensity`` has them for the saturated
-        model of these columns.
+        A row for each marginal: its ``columns``; its ``score``, of which the k-marginal score is the mean; the number
+        of ``cells``, distinct tuples before or after; ``pmse`` and ``s_pmse`` as ``propensity`` has them for the
+        saturated model of these columns.
     """
     before, after = as_table(before), as_table(after)
     apart = _apart(before, after, columns, k, bins, sample, seed, progress)
@@ -115,6 +115,32 @@ def marginals(
     usual = [expected(cells, len(before), len(after)) for cells in found["cells"]]
     found["s_pmse"] = [pmse / one if one else math.nan for pmse, one in zip(found["pmse"], usual, strict=True)]
     return found.sort_values("score", kind="stable", ignore_index=True)
+
+
+def scores(
+    before: Any, after: Any, columns: Any = None, *, most: int = 1_000, progress: Progress = None
+) -> pd.DataFrame:
+    """Return the k-marginal score and the propensity error of all marginals of 1, 2 and 3 columns, a row for each k.
+
+    >>> before = {"x": ["a", "a", "b", "b"], "y": ["p", "q", "p", "q"]}
+    >>> after = {"x": ["a", "a", "b", "b"], "y": ["p", "p", "q", "q"]}
+    >>> scores(before, after)[["k", "marginals", "k_marginal", "pmse", "s_pmse", "worst"]].round(3)
+       k  marginals  k_marginal   pmse  s_pmse   worst
+    0  1          2      1000.0  0.000   0.000    (x,)
+    1  2          1       500.0  0.083   1.778  (x, y)
+
+    A k with more than ``most`` marginals is left out. ``pmse`` and ``s_pmse`` are means over the marginals, ``worst``
+    are the columns of the one with the lowest score.
+    """
+    first, second = as_table(before), as_table(after)
+    names = shared_columns(first, second, columns)
+    rows = []
+    for k in range(1, min(3, len(names)) + 1):
+        if math.comb(len(names), k) <= most:
+            found = marginals(first, second, names, k, progress=progress)
+            means = [float(found[name].mean()) for name in ("score", "pmse", "s_pmse")]
+            rows.append((k, len(found), *means, found["columns"][0]))
+    return pd.DataFrame(rows, columns=["k", "marginals", "k_marginal", "pmse", "s_pmse", "worst"])
 
 
 _Figures = tuple[float, float, float, tuple[float, float] | None, float, int]

@@ -12,7 +12,7 @@ method on the system of enterprise accounts annual survey, Esprit SDC project.
 
 from nominym.risk.attacks import ATTACKS as _ATTACKS
 from nominym.risk.classes import Classes, classes
-from nominym.risk.disclosure import Disclosure, disclosure
+from nominym.risk.disclosure import Disclosure, disclosure, disclosures
 from nominym.risk.inference import Inference, Success, inference
 from nominym.risk.linkage import Linkage, link, linkage
 from nominym.risk.matches import UniqueMatches, unique_exact_matches
@@ -32,6 +32,7 @@ __all__ = [
     "Worlds",
     "classes",
     "disclosure",
+    "disclosures",
     "inference",
     "link",
     "linkage",

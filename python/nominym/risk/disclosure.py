@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from nominym.control import Progress, check_progress
-from nominym.error import DataError, ParameterError
+from nominym.error import ParameterError
 from nominym.table import as_table, column_names, distinct, shared_columns
 
 
@@ -109,9 +111,27 @@ def disclosure(before: Any, after: Any, keys: Any, target: Any, *, progress: Pro
         fault = "it is among the quasi-identifiers; whoever knows it has nothing to find out"
         raise ParameterError(fault, parameter="target", value=target, remedy="leave it out of keys=")
     found = distinct(first, second, [*names, *targets], progress, "disclosure")
-    if not len(found.before):
-        raise DataError("there are no records")
     return _measured(tuple(names), targets[0], found.codes, found.before, found.after)
+
+
+_SUMMARY = ("uio", "repu", "dorig", "disco", "base_cap", "dcap", "tcap")
+
+
+def disclosures(
+    before: Any, after: Any, keys: Any, targets: Sequence[Any], *, progress: Progress = None
+) -> pd.DataFrame:
+    """Return the main figures of ``disclosure`` for several sensitive columns, a row for each.
+
+    >>> before = {"age": [30, 30, 40, 50], "hiv": ["no", "yes", "no", "yes"], "sex": ["f", "f", "m", "m"]}
+    >>> disclosures(before, before, "age", ["hiv", "sex"])[["target", "uio", "dorig", "disco"]]
+      target  uio  dorig  disco
+    0    hiv  0.5    0.5    0.5
+    1    sex  0.5    1.0    1.0
+    """
+    first, second = as_table(before), as_table(after)
+    found = [disclosure(first, second, keys, target, progress=progress) for target in targets]
+    rows = [(each.target, *(getattr(each, name) for name in _SUMMARY)) for each in found]
+    return pd.DataFrame(rows, columns=["target", *_SUMMARY])
 
 
 def _measured(

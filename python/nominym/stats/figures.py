@@ -39,8 +39,8 @@ def interval(
 
     The score interval of Wilson for a share, with the sample size that would give a share the variance that was seen:
     numbers between 0 and 1 vary less than zeros and ones of the same mean. If nothing varies in the sample, its size is
-    taken as it is. With the size of the ``population``, a sample that is a good part of it knows it better. Another ``z``,
-    the quantile of the standard normal distribution, gives bounds of another level.
+    taken as it is. With the size of the ``population``, a sample that is a good part of it knows it better. Another
+    ``z``, the quantile of the standard normal distribution, gives bounds of another level.
 
     >>> [round(bound, 4) for bound in interval(0.1, 0.1, 100)]
     [0.0552, 0.1744]

@@ -24,7 +24,7 @@ def shared_columns(before: Table, after: Table, columns: Any = None, parameter: 
         for when, one, other in (("after", before, after), ("before", after, before)):
             apart = next((name for name in one.names if name not in other.names), None)
             if apart is not None:
-                named: dict[str, Any] = {parameter: list(name for name in one.names if name in other.names)}
+                named: dict[str, Any] = {parameter: [name for name in one.names if name in other.names]}
                 remedy = Advice("name the columns to compare, {}", **named)
                 raise DataError(f"column {apart!r} is not in the table {when}", remedy=remedy)
     names = list(before.names) if columns is None else column_names(columns, before.names, parameter)
