@@ -35,11 +35,10 @@ def unique_exact_matches(before: pd.DataFrame, after: pd.DataFrame, columns: lis
 
 
 def design(codes: list[list[str]], model: str) -> np.ndarray:
-    """Make a column of zeros and ones for every value, for every pair of values, or for every combination."""
+    """Make a column of zeros and ones for every value, and for every pair of values."""
     names = list(zip(*codes, strict=True))
-    sizes = {"main": [1], "pairs": [1, 2], "saturated": range(1, len(codes) + 1)}[model]
     columns = [np.ones(len(names))]
-    for size in sizes:
+    for size in {"main": [1], "pairs": [1, 2]}[model]:
         for some in combinations(range(len(codes)), size):
             found = [tuple(row[i] for i in some) for row in names]
             columns += [np.array([float(each == level) for each in found]) for level in sorted(set(found))]
@@ -52,7 +51,7 @@ def propensity(before: pd.DataFrame, after: pd.DataFrame, columns: list[str], mo
     y = np.array([0.0] * len(before) + [1.0] * len(after))
     x = design([list(column) for column in zip(*both, strict=True)], model)
     beta, score = np.zeros(x.shape[1]), np.full(len(y), 0.5)
-    for _ in range(40):
+    for _ in range(30):
         weight = np.maximum(score * (1 - score), 1e-9)
         beta = beta + np.linalg.pinv(x.T @ (weight[:, None] * x), rcond=1e-12) @ (x.T @ (y - score))
         score = 1 / (1 + np.exp(-np.clip(x @ beta, -30, 30)))

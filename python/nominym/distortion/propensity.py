@@ -85,8 +85,8 @@ def propensity(
     References
     ----------
     Woo, Reiter, Oganian and Karr (2009), Global measures of data utility for microdata masked for disclosure
-    limitation, Journal of Privacy and Confidentiality 1. Snoke, Raab, Nowok, Dibben and Slavković (2018), General and specific
-    utility measures for synthetic data, JRSS A 181: with p parameters and N records, the expectation is
+    limitation, Journal of Privacy and Confidentiality 1. Snoke, Raab, Nowok, Dibben and Slavković (2018), General and
+    specific utility measures for synthetic data, JRSS A 181: with p parameters and N records, the expectation is
     (p − 1)(1 − c)²c/N. Raab, Nowok and Dibben (2021), Assessing, visualizing and improving the utility of synthetic
     data, arXiv 2109.12717: counts of tables are the saturated model.
     """

@@ -182,6 +182,6 @@ _DEFINED = {
     "a match does not say: where values change places in groups of k, the re-identification probability is 1/k all the "
     "same.",
     "Disclosure": "What somebody gets right who looks the masked values of a person up in the release, takes it for "
-    "the original, and reads off the kept value where all rows found agree. To be compared with what the original itself "
-    "discloses, and with guesses by how frequent values are.",
+    "the original, and reads off the kept value where all rows found agree. To be compared with what the original "
+    "itself discloses, and with guesses by how frequent values are.",
 }
