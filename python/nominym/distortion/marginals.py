@@ -17,7 +17,7 @@ from nominym.control import Progress, check_progress, check_seed, is_whole, repo
 from nominym.distortion.propensity import expected
 from nominym.error import Advice, DataError, ParameterError, no_column
 from nominym.meaning import is_sequence
-from nominym.table import MISSING, Column, Table, as_table, coded_alike, shared_columns
+from nominym.table import MISSING, Column, Table, as_table, coded_alike, shared_columns, side_by_side
 
 # All marginals are listed up to so many; of more, a sample is asked for.
 _MOST = 1_000_000
@@ -159,13 +159,12 @@ def _apart(
         raise ParameterError(fault, parameter="k", value=k)
     sets = _sets(len(names), operator.index(k), sample, seed)
     classes = _check_bins(bins, names)
-    coded = [
-        coded_alike(name, first, second) if name not in classes else _classed(name, first, second, classes[name])
+    coded = side_by_side(
+        _classed(name, first, second, classes[name]) if name in classes else coded_alike(name, first, second)
         for name in names
-    ]
-    sides = [[codes[side] for codes, _ in coded] for side in (0, 1)]
+    )
     with reporter(progress, "marginals") as report:
-        figures = _core.distortions(*sides, [number for _, number in coded], sets, report)
+        figures = _core.distortions(*coded, sets, report)
     return [(tuple(names[i] for i in each), found) for each, found in zip(sets, figures, strict=True)]
 
 
@@ -262,4 +261,5 @@ def _equally_filled(values: NDArray[np.float64], counts: NDArray[np.uint64], cla
     total = counts.sum()
     rank = (np.cumsum(counts) - counts + (counts + 1) / 2) / total
     place = np.minimum((classes * rank).astype(np.int64), classes - 1)
-    return values[1:][np.diff(place) > 0]
+    edges: NDArray[np.float64] = values[1:][np.diff(place) > 0]
+    return edges

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter, require, steps
 from nominym.error import Advice, ParameterError, SizeError
-from nominym.table import as_table, coded_alike, distinct, shared_columns
+from nominym.table import as_table, coded_alike, distinct, shared_columns, side_by_side
 
 Model = Literal["saturated", "main", "pairs"]
 """What ``model=`` takes."""
@@ -97,10 +97,9 @@ def propensity(
     names = shared_columns(first, second, columns)
     records = len(first), len(second)
     if model == "saturated":
-        coded = [coded_alike(name, first, second) for name in names]
-        sides = [[codes[side] for codes, _ in coded] for side in (0, 1)]
+        columns = side_by_side(coded_alike(name, first, second) for name in names)
         with reporter(progress, "propensity") as report:
-            found = _core.distortions(*sides, [number for _, number in coded], [list(range(len(names)))], report)[0]
+            found = _core.distortions(*columns, [list(range(len(names)))], report)[0]
         pmse, cells, parameters = found[4], found[5], found[5]
     else:
         tuples = distinct(first, second, names, progress, "propensity")

@@ -29,7 +29,7 @@ from nominym.table.coding import (
     to_arrow,
 )
 from nominym.table.frame import Table, bare, column_names, tidied
-from nominym.table.pair import Distinct, coded_alike, distinct, shared_columns
+from nominym.table.pair import Distinct, coded_alike, distinct, shared_columns, side_by_side
 
 __all__ = [
     "ARROW_REFUSES",
@@ -55,6 +55,7 @@ __all__ = [
     "or_data_error",
     "placed",
     "shared_columns",
+    "side_by_side",
     "single",
     "tidied",
     "to_arrow",

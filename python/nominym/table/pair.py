@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +75,14 @@ def _places(columns: list[Column]) -> tuple[list[NDArray[np.uint32]], int]:
     return found, len(place)
 
 
+def side_by_side(
+    coded: Iterable[tuple[list[NDArray[np.uint32]], int]],
+) -> tuple[list[NDArray[np.uint32]], list[NDArray[np.uint32]], list[int]]:
+    """Return the columns before, those after, and their numbers of categories, as the core takes them."""
+    columns = list(coded)
+    return [codes[0] for codes, _ in columns], [codes[1] for codes, _ in columns], [number for _, number in columns]
+
+
 @dataclass(frozen=True, eq=False)
 class Distinct:
     """The distinct tuples of two tables, in lexicographic order of their categories."""
@@ -88,8 +97,7 @@ class Distinct:
 
 def distinct(before: Table, after: Table, names: list[Any], progress: Progress = None, label: str = "") -> Distinct:
     """Count the distinct tuples of some columns in two tables."""
-    coded = [coded_alike(name, before, after) for name in names]
-    sides = [[codes[side] for codes, _ in coded] for side in (0, 1)]
+    first, second, sizes = side_by_side([coded_alike(name, before, after) for name in names])
     with reporter(progress, label) as report:
-        codes, old, new = _core.distinct_tuples(*sides, [number for _, number in coded], report)
+        codes, old, new = _core.distinct_tuples(first, second, sizes, report)
     return Distinct(codes, old.astype(np.int64), new.astype(np.int64))
