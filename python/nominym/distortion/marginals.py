@@ -16,7 +16,6 @@ from nominym import _core
 from nominym.control import Progress, check_progress, check_seed, is_whole, reporter
 from nominym.distortion.propensity import expected
 from nominym.error import Advice, DataError, ParameterError, no_column
-from nominym.meaning import is_sequence
 from nominym.table import MISSING, Column, Table, as_table, coded_alike, shared_columns, side_by_side
 
 # All marginals are listed up to so many; of more, a sample is asked for.
@@ -87,7 +86,7 @@ def marginals(
 
     >>> before = {"x": ["a", "a", "b", "b"], "y": ["p", "q", "p", "q"], "z": [1, 1, 2, 2]}
     >>> after = {"x": ["a", "a", "b", "b"], "y": ["p", "p", "q", "q"], "z": [1, 1, 2, 2]}
-    >>> marginals(before, after)[["columns", "score", "cells", "pmse"]]
+    >>> marginals(before, after)[["columns", "score", "cells", "pmse"]].round(4)
       columns   score  cells    pmse
     0  (x, y)   500.0      4  0.0833
     1  (y, z)   500.0      4  0.0833
@@ -229,9 +228,10 @@ def _check_bins(bins: Any, names: list[Any]) -> dict[Any, int | NDArray[np.float
 
 def _as_edges(given: Any) -> NDArray[np.float64] | None:
     try:
-        return np.asarray(given, dtype=np.float64) if is_sequence(given) and not isinstance(given, str) else None
+        edges = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         return None
+    return edges if edges.ndim == 1 else None
 
 
 def _classed(

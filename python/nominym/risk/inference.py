@@ -84,6 +84,7 @@ def inference(
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(3_000, seed=1)
+    >>> frame = frame[["diagnosis", "procedure", "sex"]]
     >>> people, others = frame[:2_000], frame[2_000:]
     >>> meanings = {"diagnosis": taxonomies["diagnosis"], "procedure": taxonomies["procedure"]}
     >>> nym.risk.inference(people, people, meanings, "sex", control=others).risk > 0.3
@@ -199,7 +200,7 @@ def _residual(attack: Success, control: Success) -> tuple[float, float, float]:
 
     >>> attack, control = (Success(share, *interval(share, share, 500), 500) for share in (0.4, 0.25))
     >>> [round(figure, 4) for figure in _residual(attack, control)]
-    [0.2, 0.1177, 0.2803]
+    [0.2, 0.1289, 0.2691]
     """
     if control.share >= 1:
         return math.nan, math.nan, math.nan
