@@ -27,6 +27,7 @@ __all__ = [
     "covariance_squared",
     "cut_line",
     "digits",
+    "distinct_tuples",
     "distortions",
     "draw_normal",
     "draw_pairs",
@@ -239,7 +240,10 @@ def distortions(
     categories: list[int],
     sets: list[list[int]],
     progress: _Progress = None,
-) -> list[tuple[float, float, float, tuple[float, float] | None]]: ...
+) -> list[tuple[float, float, float, tuple[float, float] | None, float, int]]: ...
+def distinct_tuples(
+    before: list[_Codes], after: list[_Codes], categories: list[int], progress: _Progress = None
+) -> tuple[list[_Codes], _Codes, _Codes]: ...
 def ranks_by_frequency(counts: NDArray[np.uint64]) -> _Codes: ...
 
 _Domain = Graph | NDArray[np.float64]

@@ -109,6 +109,22 @@ def test_it_has_the_figures(strict) -> None:
     assert all(figure["data"] and "title" not in figure["layout"] for figure in page.figures)
 
 
+def test_it_has_the_measures_that_others_publish(discharges, tmp_path) -> None:
+    frame, meanings = discharges
+    res = nym.rank_swap(frame, meanings, k=5)
+    page = owners(tmp_path / "a.html", res)
+    for title in (
+        "Marginals of one, two and three attributes",
+        "Unique exact matches: ",
+        "Disclosure of kept attributes",
+    ):
+        assert title in page.text
+    assert "such a row is as likely that of anyone else in the group" in page.text
+    found = nym.risk.unique_exact_matches(frame, res.data)
+    assert f"{found.unique:,}" in page.text
+    assert f"{found.matches:,}" in page.text
+
+
 def test_it_loads_nothing(strict) -> None:
     page, _ = strict
     assert not [tag for tag, _ in page.tags if tag in ("link", "img", "iframe", "object", "embed", "base")]

@@ -177,7 +177,8 @@ COMMANDS: Mapping[str, Command] = {
             "recode --config release.toml",
         )),
     "measure": Command(
-        "Compare a release with its original: distances, means, variances, correlations, distortion.",
+        "Compare a release with its original: distances, means, variances, correlations, distortion, marginals, exact "
+        "matches, disclosure.",
         (*_PAIR, "columns", "measure", "json"), "judging",
         "RMSE needs to know which row is whose (--key, or --keep-order); the rest does not. For the owner only.", (
             "measure visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet",

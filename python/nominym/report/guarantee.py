@@ -191,4 +191,15 @@ _DEFINED = {
     "Error rate": "Items flipped between a record and its base, relative to the items of the record.",
     "Error of counts": "Difference of a count before and after, relative to all records, over 500 random queries.",
     "Cramér's V": "Strength of the association of two attributes, 0 to 1; here before less after.",
+    "k-marginal score": "From 1,000, where all joint distributions of k attributes are as they were, to 0, where they "
+    "have nothing in common; the mean over all sets of k attributes, as NIST has it.",
+    "pMSE and S_pMSE": "How well records before and after can be told apart by a model with a parameter for each "
+    "combination of values of a marginal, mean over the marginals: 0 is not at all, 1/4 without fail. S_pMSE is "
+    "relative to what a table drawn anew from the distribution of the original would have, so 1 is chance.",
+    "Unique exact matches": "Records whose values nobody else has, and that a row of the release has. Whose row it is, "
+    "a match does not say: where values change places in groups of k, the re-identification probability is 1/k all the "
+    "same.",
+    "Disclosure": "What somebody gets right who looks the masked values of a person up in the release, takes it for "
+    "the original, and reads off the kept value where all rows found agree. To be compared with what the original "
+    "itself discloses, and with guesses by how frequent values are.",
 }

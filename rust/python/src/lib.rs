@@ -31,7 +31,7 @@ mod _core {
     #[pymodule_export]
     use super::control::set_threads;
     #[pymodule_export]
-    use super::distortion::distortions;
+    use super::distortion::{distinct_tuples, distortions};
     #[pymodule_export]
     use super::groups::{expected_squares, group_records, permute_groups};
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use nominym_core::coded::Coded;
 use nominym_core::control::Control;
-use nominym_core::distortion::compare;
+use nominym_core::distortion::{compare, distinct};
 use nominym_core::meaning::{Meaning, Tree};
 use nominym_core::stats::distance::{Distances, covariance_squared};
 use nominym_core::stats::joint::{self, Joint};
@@ -111,5 +111,7 @@ fn distortions() {
             let shape = format!("{} sets of {n} × {m}, {d} values", sets.len());
             check(&shape, || compare(&before, &after, sets, &Control::new()).unwrap());
         }
+        let shape = format!("distinct tuples of {n} × {m}, {d} values");
+        check(&shape, || distinct(&before, &after, &Control::new()).unwrap());
     }
 }
