@@ -64,8 +64,7 @@ def k_marginal(
 
     References
     ----------
-    Task, Bhagat and Howarth (2023), SDNist v2: deidentified data report tool, NIST; Task, Bhagat, Streat and Howarth
-    (2021), NIST Differential Privacy Temporal Map Challenge.
+    Task, Bhagat and Howarth (2023), SDNist v2: deidentified data report tool, NIST.
     """
     apart = _apart(before, after, columns, k, bins, sample, seed, progress)
     return (2 - math.fsum(2 * figures[1] for _, figures in apart) / len(apart)) * 500

@@ -97,9 +97,9 @@ def propensity(
     names = shared_columns(first, second, columns)
     records = len(first), len(second)
     if model == "saturated":
-        columns = side_by_side(coded_alike(name, first, second) for name in names)
+        coded = side_by_side(coded_alike(name, first, second) for name in names)
         with reporter(progress, "propensity") as report:
-            found = _core.distortions(*columns, [list(range(len(names)))], report)[0]
+            found = _core.distortions(*coded, [list(range(len(names)))], report)[0]
         pmse, cells, parameters = found[4], found[5], found[5]
     else:
         tuples = distinct(first, second, names, progress, "propensity")
