@@ -69,6 +69,7 @@ format: $(VENV)/.test ## Bring all code into shape
 bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
 	$(PY) -m pytest benches --benchmark-only --benchmark-json=out/benchmarks.json
 	$(PY) benches/report.py out/benchmarks.json docs
+	$(PY) benches/instructions.py
 
 study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; writes docs/*-study.md and the tables of docs/guarantees.md
 	$(PY) benches/study_rank_swap.py docs
