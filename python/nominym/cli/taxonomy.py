@@ -8,6 +8,7 @@ from nominym.atomic import check_new
 from nominym.cli import progress, say, say_json
 from nominym.error import NO_VALUE, Advice, ParameterError
 from nominym.meaning import Taxonomy, read_taxonomy
+from nominym.meaning.read import OF_TABLES
 from nominym.release import describe, read_table
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def _read(given: Namespace) -> Taxonomy:
-    return read_taxonomy(given.taxonomy, given.format, virtual_root=bool(given.virtual_root), progress=progress())
+    said = {name: getattr(given, name) for name in OF_TABLES if getattr(given, name) is not None}
+    how = {"virtual_root": bool(given.virtual_root), "progress": progress(), **said}
+    return read_taxonomy(given.taxonomy, given.format, **how)
 
 
 def info(given: Namespace) -> None:

@@ -34,7 +34,7 @@ from nominym.error import (
 from nominym.files import StrPath, as_path, read_text
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
-from nominym.meaning import Equality, is_sequence
+from nominym.meaning import WITHOUT_TAXONOMY, Equality, is_sequence
 from nominym.method import Method, Result
 from nominym.release import files, sizing
 from nominym.release.manifest import (
@@ -443,7 +443,11 @@ def _check_meanings(given: Meanings, masked: Sequence[str], optional: bool) -> N
     for name in () if optional else masked:
         if name not in given:
             raise ParameterError(
-                "nothing says what its values mean", column=name, remedy=Advice("give {}", meanings=NO_VALUE)
+                "nothing says what its values mean",
+                column=name,
+                remedy=Advice(
+                    "give {}; values without a taxonomy take {}, or {}", meanings=NO_VALUE, **WITHOUT_TAXONOMY
+                ),
             )
 
 
