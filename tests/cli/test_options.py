@@ -16,7 +16,7 @@ from nominym.release import METHODS
 
 FILES = {"input", "out", "seed", "key", "overwrite", "config"}
 HIERARCHY = {"format", "virtual_root", "child", "parent", "levels", "prefix"}
-TABLES = FILES | HIERARCHY | {"quasi", "keep", "identifier", "keep_order", "delimiter", "encoding", "na"}
+TABLES = FILES | HIERARCHY | {"quasi", "keep", "identifier", "keep_order", "delimiter", "encoding", "na", "comment"}
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
@@ -104,7 +104,8 @@ assert not {{"numpy", "pandas", "pyarrow", "plotly"}} & set(sys.modules)
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 
 
-LEVELS = "diagnosis,group,all\nflu,infection,x\ncold,infection,x\nmeasles,infection,x\nfracture,injury,x\nburn,injury,x\nsprain,injury,x\n"
+GROUPS = {"infection": ("flu", "cold", "measles"), "injury": ("fracture", "burn", "sprain")}
+LEVELS = "diagnosis,group,all\n" + "".join(f"{each},{group},x\n" for group in GROUPS for each in GROUPS[group])
 
 
 def test_taxonomies_of_any_shape_on_every_command(run: Run, folder: Path) -> None:

@@ -43,7 +43,7 @@ def read_pair(asked: Request, order_needed: str | None = None, **how: Any) -> Fi
         return compare_sets(original, release, **more, progress=progress())
     masked = [name for name, column in asked.columns.items() if column["role"] == "quasi-identifier"]
     meanings = {**dict.fromkeys(masked), **asked.meanings()}
-    options = asked.files("key", "keep_order", "delimiter", "encoding", "na")
+    options = asked.files("key", "keep_order", "delimiter", "encoding", "na", "comment")
     return compare_files(original, release, meanings, **options, **how, order_needed=order_needed, progress=progress())
 
 

@@ -43,7 +43,8 @@ class Shared:
 
 
 SHARED: Mapping[str, Shared] = {
-    "input": Shared("INPUT", "Table to mask: .csv, .tsv, .txt (also .gz) or .parquet.", place="input.path"),
+    "input": Shared("INPUT", "Table to mask: .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .dta or .sav.",
+                    place="input.path"),
     "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz), a line of item numbers each, or .parquet "
                     "with a column of lists.", place="input.path"),
     "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; of item sets .parquet or .txt.",
@@ -70,6 +71,8 @@ SHARED: Mapping[str, Shared] = {
                         place="input.delimiter"),
     "encoding": Shared("--encoding", "Of delimited text; utf-8 by default.", place="input.encoding"),
     "na": Shared("--na", "Text that means missing in masked columns, as empty cells do.", list, "TEXT", "input.na"),
+    "comment": Shared("--comment", "What lines of comment in delimited text begin with, such as #; they are left out.",
+                      place="input.comment"),
     "column": Shared("--column", "Of a Parquet file, the column of lists of items.", place="input.column"),
     "label": Shared("--label", "Column of sensitive labels; of a .dat file, a file with one label a line.",
                     place="input.label"),
@@ -111,7 +114,7 @@ SHARED: Mapping[str, Shared] = {
     "records": Shared("--records", "Hospital discharges to draw; 30,000 by default.", int),
 }  # fmt: skip
 
-_TEXT = ("delimiter", "encoding", "na")
+_TEXT = ("delimiter", "encoding", "na", "comment")
 _TABLE = ("input", "out", "quasi", "keep", "identifier")
 _HIERARCHY = ("format", "virtual_root", "child", "parent", "levels", "prefix")
 _MADE = ("seed", *_HIERARCHY, "key", "keep_order", *_TEXT, "overwrite", "config")

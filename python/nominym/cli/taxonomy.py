@@ -50,7 +50,7 @@ def check(given: Namespace) -> None:
     if not given.column:
         raise ParameterError("name the column whose values are concepts", remedy=Advice("give {}", column=NO_VALUE))
     held = read_table(given.table, given.column, delimiter=given.delimiter, encoding=given.encoding or "utf-8",
-                      na=tuple(given.na or ()))  # fmt: skip
+                      na=tuple(given.na or ()), comment=given.comment)  # fmt: skip
     for name in held.column_names:
         found = tax.match(held[name])
         tax.concepts(found["value"], found["count"].tolist(), name)

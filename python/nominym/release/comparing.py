@@ -179,6 +179,7 @@ def compare_files(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     na: Sequence[str] = (),
+    comment: str | None = None,
     order_needed: str | None = None,
     progress: Progress = None,
 ) -> FilePair:
@@ -215,7 +216,8 @@ def compare_files(
     told = _person_of(manifest)
     person = told if person is None else person
     how: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding}
-    with files.open_table(original, **how) as before, files.open_table(release, **how) as after:
+    # A release has no comments; what looks like one there is a value.
+    with files.open_table(original, **how, comment=comment) as before, files.open_table(release, **how) as after:
         shared = [name for name in before.names if name in after.names]
         wanted = list(dict.fromkeys([*known, *(shared if columns is None else columns)]))
         kept = [name for name in shared if name not in known]

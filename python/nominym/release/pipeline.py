@@ -107,6 +107,7 @@ def publish(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     na: Sequence[str] = (),
+    comment: str | None = None,
     label: Any = None,
     person: Any = None,
     column: str | None = None,
@@ -127,8 +128,9 @@ def publish(
     Parameters
     ----------
     source
-        A table: the path of a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``) or ``.parquet`` file, or a frame of any
-        library. For ``Recode``, set-valued records: an ``Itemsets``, a FIMI file, or a column of lists.
+        A table: the path of a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``), ``.parquet``, ``.xlsx``, ``.dta`` or
+        ``.sav`` file, or a frame of any library. For ``Recode``, set-valued records: an ``Itemsets``, a FIMI file, or a
+        column of lists.
     target
         The file to write: ``.csv``, ``.tsv``, ``.txt``, ``.parquet``; of item sets, ``.parquet`` or ``.txt``.
     roles
@@ -153,6 +155,8 @@ def publish(
         Of delimited text, in and out: by default a comma (a tab in ``.tsv``), and UTF-8.
     na
         Texts that mean a missing value in masked columns, as empty cells do.
+    comment
+        What lines of comment in delimited text begin with; they are not part of the table, nor of the release.
     label, person, column
         For item sets, the columns of sensitive labels and of what tells persons (of a FIMI file, files with one a line;
         of an ``Itemsets``, the labels and persons themselves), and the column of lists.
@@ -180,7 +184,7 @@ def publish(
         remedy = Advice("leave {}, {} and {} out", label=NO_VALUE, person=NO_VALUE, column=NO_VALUE)
         raise ParameterError("a table has roles in place of labels, persons and a column of items", remedy=remedy)
     markers = missing_texts(na)
-    with files.open_table(source, delimiter=delimiter, encoding=encoding) as table:
+    with files.open_table(source, delimiter=delimiter, encoding=encoding, comment=comment) as table:
         files.is_parquet(target)
         method, given = _with_roles(method, check_mapping(roles))
         given = check_roles(given, table.names)
