@@ -45,9 +45,11 @@ class Shared:
 SHARED: Mapping[str, Shared] = {
     "input": Shared("INPUT", "Table to mask: .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .dta or .sav.",
                     place="input.path"),
-    "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz), a line of item numbers each, or .parquet "
-                    "with a column of lists.", place="input.path"),
-    "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; of item sets .parquet or .txt.",
+    "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz), a line of item numbers each; .csv, .tsv, "
+                    ".txt, a line of item names each; .parquet with a column of lists; or a table with --record, "
+                    "--item.", place="input.path"),
+    "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; of item sets .parquet, "
+                  ".csv or .txt.",
                   place="output.path"),
     "original": Shared("ORIGINAL", "Original records.", place="input.path"),
     "release": Shared("RELEASE", "Release made of them.", place="output.path"),
@@ -74,10 +76,14 @@ SHARED: Mapping[str, Shared] = {
     "comment": Shared("--comment", "What lines of comment in delimited text begin with, such as #; they are left out.",
                       place="input.comment"),
     "column": Shared("--column", "Of a Parquet file, the column of lists of items.", place="input.column"),
-    "label": Shared("--label", "Column of sensitive labels; of a .dat file, a file with one label a line.",
+    "record": Shared("--record", "Of a table with a row for each item, the column that tells the record.",
+                     metavar="COLUMN", place="input.record"),
+    "item": Shared("--item", "Of a table with a row for each item, the column of items.", metavar="COLUMN",
+                   place="input.item"),
+    "label": Shared("--label", "Column of sensitive labels; where a line is a record, a file with one label a line.",
                     place="input.label"),
-    "person": Shared("--person", "Column that tells whose record it is, so that k counts persons; of a .dat file, a "
-                     "file with one person a line. Not published.", place="input.person"),
+    "person": Shared("--person", "Column that tells whose record it is, so that k counts persons; where a line is a "
+                     "record, a file with one person a line. Not published.", place="input.person"),
     "concepts": Shared("--taxonomy", "What items of sets mean, by which they are recoded: the file of a taxonomy, or "
                        "icd-9-cm, icd-10-cm.", metavar="FILE", place="input.taxonomy"),
     "config": Shared("--config -c", "TOML file that holds the whole release.", metavar="FILE"),
@@ -125,6 +131,8 @@ _PAIR = (
     "owners",
     "same_order",
     "column",
+    "record",
+    "item",
     "concepts",
     *_HIERARCHY,
     *_TEXT,
@@ -172,10 +180,11 @@ COMMANDS: Mapping[str, Command] = {
         )),
     "recode": Command(
         "Publish set-valued records so that each may be any of k rows or more.",
-        ("items", "out", "concepts", "label", "person", "column", "seed", *_HIERARCHY, "key", "overwrite",
-         "config"), "",
-        "Rows are always shuffled. Of a Parquet file, only the column of lists and the label are used.", (
+        ("items", "out", "concepts", "label", "person", "column", "record", "item", "seed", *_HIERARCHY, "key",
+         "delimiter", "encoding", "comment", "overwrite", "config"), "",
+        "Rows are always shuffled. Of a table, only the items and the label are used.", (
             "recode baskets.dat -o release.parquet --k 8",
+            "recode sales.csv --record receipt --item article -o release.csv --k 8",
             "recode baskets.parquet --column items --label illness -o release.parquet --l 6",
             "recode visits.parquet --column diagnoses --taxonomy icd-9-cm -o release.parquet --k 8",
             "recode baskets.parquet --column items --person customer -o release.parquet --k 8",

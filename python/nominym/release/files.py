@@ -394,7 +394,7 @@ def open_table(
         elif is_parquet(source):
             found = ParquetTable(source)
         else:
-            found = TextFile(source, _delimiter(source, delimiter), encoding, comment)
+            found = TextFile(source, delimiter_of(source, delimiter), encoding, comment)
     name, times = next(iter(Counter(found.names).most_common(1)), ("", 0))
     if times > 1 or "" in found.names:
         found.close()
@@ -404,7 +404,8 @@ def open_table(
     return closing(found)
 
 
-def _delimiter(path: StrPath, given: str | None) -> str:
+def delimiter_of(path: StrPath, given: str | None) -> str:
+    """Return the delimiter of a file, as given or as its name says."""
     return given if given is not None else "\t" if suffix(path) == ".tsv" else ","
 
 
@@ -619,7 +620,7 @@ def write_draft(
     if is_parquet(path):
         _write_parquet(table, draft, types)
         return
-    delimiter = _delimiter(path, delimiter)
+    delimiter = delimiter_of(path, delimiter)
     check_text(delimiter, encoding)
     # One file for both, closed by itself: Arrow keeps the file of a packed stream open that it could not finish.
     with draft.open("wb") as file:
