@@ -4,7 +4,7 @@ PYTHON ?= python3
 PY := $(VENV)/bin/python
 CARGO ?= cargo
 LOWEST := $(VENV)/lowest
-EXTRAS := obo,icd,polars,report,cli
+EXTRAS := all
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test test-lowest lint format bench study docs clean

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from nominym.cli.ending import Exit, Stopped, code_of, message, printed, stoppable, streams, tell
 from nominym.cli.options import Request, parse
 from nominym.control import begin
-from nominym.error import NO_VALUE, Code, PrivacyWarning, RecoveryWarning, Spelling, as_argument
+from nominym.error import NO_VALUE, Code, MeaningWarning, PrivacyWarning, RecoveryWarning, Spelling, as_argument
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -48,6 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
                 with noted() as written, _listening(verbose), warnings.catch_warnings():
                     warnings.simplefilter("always", PrivacyWarning)
                     warnings.simplefilter("always", RecoveryWarning)
+                    warnings.simplefilter("once", MeaningWarning)
                     given.warned = []
                     warnings.showwarning = partial(_show, given.warned)
                     code = given.run(given) or Exit.DONE
@@ -74,8 +75,8 @@ def mask(given: Namespace) -> None:
     asked = Request(given)
     source, target = asked.required("input", "the input file"), asked.required("out", "--out, the file to write")
     method = asked.method()
-    options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "label", "person",
-                          "column")  # fmt: skip
+    options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "comment",
+                          "label", "person", "column", "record", "item")  # fmt: skip
     roles = {name: column["role"] for name, column in asked.columns.items()}
     if given.config is not None:
         for path in filter(None, (target, options.get("key"))):
@@ -183,7 +184,7 @@ def say_table(frame: Any, title: str) -> None:
 
 
 def _show(warned: list[str], message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
-    if issubclass(category, PrivacyWarning | RecoveryWarning):
+    if issubclass(category, PrivacyWarning | RecoveryWarning | MeaningWarning):
         warned.append(str(message))
         tell("warning", str(message))
     else:
@@ -232,6 +233,7 @@ _PHRASES = {
     "utf8": "convert the file to UTF-8",
     "matched": "values are ids, labels or synonyms of its concepts",
     "recode": "nominym recode",
+    "data_swap": "nominym data-swap",
 }
 
 

@@ -388,6 +388,9 @@ def refuse_root(root: object, columns: Sequence[Values], noun: str) -> None:
         raise ParameterError(f"only a taxonomy has a root, not {noun}", parameter="root", value=root, column=name)
 
 
+WITHOUT_TAXONOMY = {"equality": Code("nym.Equality()"), "data_swap": Code("nym.data_swap")}
+"""What can be done with values of which there is no taxonomy: they are equal or not, or swapped without a meaning."""
+
 ONE_VALUE = Advice(
     "if they are sets, give {} as its meaning; or drop the column, or publish it by itself with {}",
     sets=Code("nym.Sets()"),
@@ -524,6 +527,8 @@ class Names:
         advice = Advice("{}", **seen)
         if kind is UnknownConceptError and all(map(_is_number, values)):
             advice = Advice("{}; or use {} as the meaning of numbers", **seen, numbers=Code("nym.Order()"))
+        elif kind is UnknownConceptError:
+            advice = Advice("{}; values without a taxonomy take {}, or {}", **seen, **WITHOUT_TAXONOMY)
         raise kind(f"{many} {fault}: {listed} {remedy}", column=column, remedy=advice)
 
     def _fault(self, value: object, count: int) -> str:

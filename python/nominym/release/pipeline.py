@@ -31,10 +31,10 @@ from nominym.error import (
     UnknownColumnError,
     warn,
 )
-from nominym.files import StrPath, as_path, read_text
+from nominym.files import StrPath, as_path
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
-from nominym.meaning import Equality, is_sequence
+from nominym.meaning import WITHOUT_TAXONOMY, Equality, is_sequence
 from nominym.method import Method, Result
 from nominym.release import files, sizing
 from nominym.release.manifest import (
@@ -47,6 +47,7 @@ from nominym.release.manifest import (
     write_record,
 )
 from nominym.release.meanings import Meanings, read_meanings
+from nominym.release.sets import Layout, read_sets
 from nominym.swap import DataSwap
 from nominym.table import Table, code
 
@@ -107,9 +108,12 @@ def publish(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     na: Sequence[str] = (),
+    comment: str | None = None,
     label: Any = None,
     person: Any = None,
     column: str | None = None,
+    record: str | None = None,
+    item: str | None = None,
     progress: Progress = None,
 ) -> Publication:
     """Make a release of records: drop what identifies, shuffle, mask, and write all files or none.
@@ -127,10 +131,11 @@ def publish(
     Parameters
     ----------
     source
-        A table: the path of a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``) or ``.parquet`` file, or a frame of any
-        library. For ``Recode``, set-valued records: an ``Itemsets``, a FIMI file, or a column of lists.
+        A table: the path of a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``), ``.parquet``, ``.xlsx``, ``.dta`` or
+        ``.sav`` file, or a frame of any library. For ``Recode``, set-valued records: an ``Itemsets``, a FIMI file, or a
+        column of lists; baskets as ``.csv``, ``.tsv`` or ``.txt``, one a line; a table with ``record`` and ``item``.
     target
-        The file to write: ``.csv``, ``.tsv``, ``.txt``, ``.parquet``; of item sets, ``.parquet`` or ``.txt``.
+        The file to write: ``.csv``, ``.tsv``, ``.txt``, ``.parquet``; of item sets, ``.parquet``, ``.csv`` or ``.txt``.
     roles
         What each column is: "identifier" (dropped), "quasi-identifier" (masked), "keep" (published as it is) or
         "person" (dropped; tells whose record it is, so that k counts persons). A column without a role is an error,
@@ -153,9 +158,13 @@ def publish(
         Of delimited text, in and out: by default a comma (a tab in ``.tsv``), and UTF-8.
     na
         Texts that mean a missing value in masked columns, as empty cells do.
+    comment
+        What lines of comment in delimited text begin with; they are not part of the table, nor of the release.
     label, person, column
         For item sets, the columns of sensitive labels and of what tells persons (of a FIMI file, files with one a line;
         of an ``Itemsets``, the labels and persons themselves), and the column of lists.
+    record, item
+        For item sets in a table with a row for each item, the columns that tell the record and the item.
     progress
         ``True`` for a bar, or a callable of (done, total).
     """
@@ -172,14 +181,17 @@ def publish(
     if isinstance(method, Recode):
         if keep_order or roles:
             raise ParameterError("item sets have no roles, and their rows are always shuffled: leave such settings out")
-        return _publish_sets(source, paths, method, meanings or {}, overwrite, seed, column, label, person, progress)
+        how = Layout(column, label, person, record, item, delimiter, encoding, comment)
+        return _publish_sets(source, paths, method, meanings or {}, overwrite, seed, how, progress)
     if isinstance(source, Itemsets):
         raise ParameterError(f"{method!r} masks tables; item sets are recoded: give a Recode", parameter="method")
-    if label is not None or person is not None or column is not None:
-        remedy = Advice("leave {}, {} and {} out", label=NO_VALUE, person=NO_VALUE, column=NO_VALUE)
-        raise ParameterError("a table has roles in place of labels, persons and a column of items", remedy=remedy)
+    for_sets = {"label": label, "person": person, "column": column, "record": record, "item": item}
+    if any(each is not None for each in for_sets.values()):
+        given_too = {name: NO_VALUE for name, each in for_sets.items() if each is not None}
+        remedy = Advice("leave " + ", ".join("{}" for _ in given_too) + " out", **given_too)
+        raise ParameterError("a table has roles in place of labels, persons and columns of items", remedy=remedy)
     markers = missing_texts(na)
-    with files.open_table(source, delimiter=delimiter, encoding=encoding) as table:
+    with files.open_table(source, delimiter=delimiter, encoding=encoding, comment=comment) as table:
         files.is_parquet(target)
         method, given = _with_roles(method, check_mapping(roles))
         given = check_roles(given, table.names)
@@ -239,12 +251,12 @@ def publish(
     )
     realised = {} if key is None else result.owners("the owner's record").summary
     group_of = None if result.secret is None else result.secret.groups
-    record = OwnersRecord(rows, described, seed, realised, None if group_of is None else group_of[rows])
+    owners = OwnersRecord(rows, described, seed, realised, None if group_of is None else group_of[rows])
 
     def write(draft: Path) -> None:
         files.write_draft(result.data, draft, target, delimiter, encoding, types)
 
-    return _write_files(Publication(manifest, result, paths), write, record, overwrite)
+    return _write_files(Publication(manifest, result, paths), write, owners, overwrite)
 
 
 def _publish_sets(
@@ -254,23 +266,21 @@ def _publish_sets(
     meanings: Meanings,
     overwrite: bool,
     seed: int | None,
-    column: str | None,
-    label: Any,
-    person: Any,
+    how: Layout,
     progress: Progress,
 ) -> Publication:
     suffix = paths.release.suffix.lower()
-    if suffix not in (".txt", ".dat", *files.PARQUET):
-        raise ParameterError(f"{paths.release}: a release of item sets ends in .parquet or .txt")
+    if suffix not in (".csv", ".txt", ".dat", *files.PARQUET):
+        raise ParameterError(f"{paths.release}: a release of item sets ends in .parquet, .csv or .txt")
     if set(meanings) - {ITEMS} or (meanings and method.taxonomy is not None):
         fault = f"item sets have one meaning, that of {ITEMS!r}, which is given here or to the method"
         raise ParameterError(fault, parameter="meanings", value=list(meanings))
-    given = (source, label, person, *meanings.values())
+    given = (source, how.label, how.person, *meanings.values())
     inputs = [path for path in given if isinstance(path, str | os.PathLike) and Path(path).is_file()]
     check_targets(paths, inputs, overwrite)
     if meanings:
         method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])  # type: ignore[arg-type]  # checked
-    sets, labels, persons, left_out = read_sets(source, column, label, person, progress)
+    sets, labels, persons, left_out = read_sets(source, how, progress)
     release = method.apply(sets, labels, seed, progress, person=persons)
     secret = release.secret
     assert secret is not None
@@ -288,9 +298,15 @@ def _publish_sets(
     meant = {} if release.taxonomy is None else {ITEMS: describe(release.taxonomy, named)}
     output = {"rows": len(release), "items": release.base.n_items}
     manifest = _manifest(release, seed, notes, meanings=meant, output=output)
-    write = set_files.draft_parquet if suffix in files.PARQUET else set_files.draft_text
     made = Publication(manifest, release, paths)
-    return _write_files(made, lambda draft: write(release, draft), record, overwrite)
+
+    def write(draft: Path) -> None:
+        if suffix == ".csv":
+            set_files.draft_csv(release, draft, how.delimiter or ",")
+        else:
+            (set_files.draft_parquet if suffix in files.PARQUET else set_files.draft_text)(release, draft)
+
+    return _write_files(made, write, record, overwrite)
 
 
 def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str] = (), **more: Any) -> Manifest:
@@ -443,7 +459,11 @@ def _check_meanings(given: Meanings, masked: Sequence[str], optional: bool) -> N
     for name in () if optional else masked:
         if name not in given:
             raise ParameterError(
-                "nothing says what its values mean", column=name, remedy=Advice("give {}", meanings=NO_VALUE)
+                "nothing says what its values mean",
+                column=name,
+                remedy=Advice(
+                    "give {}; values without a taxonomy take {}, or {}", meanings=NO_VALUE, **WITHOUT_TAXONOMY
+                ),
             )
 
 
@@ -483,51 +503,3 @@ def _write_files(
             write_record(record, key.path, found["sha256"])
         journal.publish(drafts, overwrite)
     return replace(made, manifest=said)
-
-
-# ---- set-valued records
-
-
-def read_sets(
-    source: Any, column: str | None = None, label: Any = None, person: Any = None, progress: Progress = None
-) -> tuple[Itemsets, Any, Any, list[str]]:
-    """Read set-valued records, their labels and persons if there are such, and the names of columns that are left out.
-
-    Records are in a FIMI file, with labels and persons in files of their own, one a line; in a column of lists of a
-    Parquet file or a frame, with labels and persons in other columns; or an ``Itemsets`` with lists of them.
-    """
-    if isinstance(source, Itemsets) or (isinstance(source, str | os.PathLike) and files.suffix(source) in files.FIMI):
-        if column is not None:
-            raise ParameterError("there are no columns to choose from; leave it out", parameter="column", value=column)
-        if isinstance(source, Itemsets):
-            return source, label, person, []
-        sets = Itemsets.from_fimi(source, progress=progress)
-        if not sets.n:
-            raise DataError(f"{os.fspath(source)} has no record")
-        remedy = "labels and persons are in UTF-8, one a line"
-        labels, persons = (None if at is None else read_text(at, remedy=remedy).splitlines() for at in (label, person))
-        return sets, labels, persons, []
-    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() not in files.PARQUET:
-        raise ParameterError(
-            f"{os.fspath(source)}: item sets are in a file that ends in {', '.join(files.FIMI)} (also .gz) or .parquet"
-        )
-    with files.open_table(source) as table:
-        column = _list_column(table) if column is None else column
-        wanted = list(dict.fromkeys([column, *(name for name in (label, person) if name is not None)]))
-        found = files.read_columns(table, wanted, progress=progress)
-        if not found.num_rows:
-            raise DataError(f"{table.where} has no record")
-        left_out = [name for name in table.names if name not in wanted or name == person]
-    labels, persons = (None if name is None else found[name] for name in (label, person))
-    return Itemsets.from_column(found[column]), labels, persons, left_out
-
-
-def _list_column(table: files.Reader) -> str:
-    kinds = table.types.items()
-    lists = [name for name, kind in kinds if pa.types.is_list(kind) or pa.types.is_large_list(kind)]
-    if len(lists) == 1:
-        return lists[0]
-    raise ParameterError(
-        f"name the column of {table.where} that holds lists of items; there are {files.listed(lists or table.names)}",
-        parameter="column",
-    )
