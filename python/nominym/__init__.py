@@ -16,7 +16,7 @@ from nominym._core import __version__
 from nominym.error import NominymError, PrivacyWarning, SeedWarning
 
 if TYPE_CHECKING:
-    from nominym import datasets, distortion, itemsets, release, report, risk, stats
+    from nominym import datasets, distortion, itemsets, release, report, risk, stats, study
     from nominym.control import set_threads
     from nominym.guarantee import Guarantee
     from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, tour_length
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from nominym.method import Result
     from nominym.noise import Noise, NoiseModel, add_noise
     from nominym.release import publish
+    from nominym.study import Study
     from nominym.swap import DataSwap, RankSwap, data_swap, rank_swap
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "Result",
     "SeedWarning",
     "Sets",
+    "Study",
     "Taxonomy",
     "__version__",
     "add_noise",
@@ -76,11 +78,12 @@ __all__ = [
     "risk",
     "set_threads",
     "stats",
+    "study",
     "tour_length",
 ]
 
 # Rooms that are names of their own, and the names that others have for everybody.
-_ROOMS = ("datasets", "distortion", "itemsets", "release", "report", "risk", "stats")
+_ROOMS = ("datasets", "distortion", "itemsets", "release", "report", "risk", "stats", "study")
 _NAMES = {
     "control": "set_threads",
     "guarantee": "Guarantee",
@@ -89,6 +92,7 @@ _NAMES = {
     "method": "Result",
     "noise": "Noise NoiseModel add_noise",
     "release": "publish",
+    "study": "Study",
     "swap": "DataSwap RankSwap data_swap rank_swap",
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}
