@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from nominym._core import __version__
 from nominym.itemsets import Itemsets
 from nominym.meaning import DistanceMatrix, Meaning, is_frame
 from nominym.release import describe
@@ -36,6 +38,13 @@ def digest(*parts: Any) -> str:
     return made.sum.hexdigest()
 
 
+@cache
+def software() -> str:
+    """Return a SHA-256 of nominym itself: its version may stay what it is while it is being changed."""
+    files = sorted(path for path in Path(__file__).parents[1].rglob("*") if path.suffix in (".py", ".so", ".pyd"))
+    return digest(__version__, [(path.name, path.read_bytes()) for path in files])
+
+
 class _Digest:
     """A sum that grows. Every part has its kind before it, so that no two contents are written alike."""
 
@@ -47,7 +56,7 @@ class _Digest:
         if isinstance(part, np.generic):
             part = part.item()
         if isinstance(part, _PLAIN):
-            self._text(type(part).__name__, repr(part))
+            self._bytes(type(part).__name__, part if isinstance(part, bytes) else _encoded(repr(part)))
         elif id(part) in self._inside:
             self._text("again", str(self._inside[id(part)]))
         else:
@@ -113,6 +122,12 @@ class _Digest:
             self.feed(part)
 
     def _text(self, kind: str, text: str) -> None:
-        written = text.encode("utf-8", "surrogatepass")
-        self.sum.update(f"{kind}:{len(written)}:".encode())
-        self.sum.update(written)
+        self._bytes(kind, _encoded(text))
+
+    def _bytes(self, kind: str, content: bytes) -> None:
+        self.sum.update(f"{kind}:{len(content)}:".encode())
+        self.sum.update(content)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -15,7 +15,7 @@ from nominym.error import ParameterError
 from nominym.itemsets import Itemsets, Recode
 from nominym.meaning import Meaning, check_meanings, is_frame
 from nominym.method import Method
-from nominym.study.keys import digest
+from nominym.study.keys import digest, software
 from nominym.study.measures import Kind
 from nominym.table import Table, attributes
 
@@ -242,9 +242,10 @@ class Cell:
         method = self.treatment.method
         return not isinstance(method, Method) or isinstance(method, Recode) == (self.source.ready().kind == "sets")
 
-    def key(self, version: str) -> str:
-        """Return a hash of all that its figures depend on, but for how they are measured."""
-        return digest(self.source.ready().key, self.treatment.method, self.seed, version)
+    @property
+    def key(self) -> str:
+        """A hash of all that its figures depend on, but for how they are measured."""
+        return digest(self.source.ready().key, self.treatment.method, self.seed, software())
 
 
 def cells(sources: list[Source], methods: list[Treatment], seeds: list[int]) -> Iterator[Cell]:

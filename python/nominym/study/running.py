@@ -22,7 +22,6 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from nominym._core import __version__
 from nominym.atomic import write_atomic
 from nominym.control import Progress, steps
 from nominym.error import PrivacyWarning
@@ -78,7 +77,7 @@ def measured(cell: Cell, measures: list[Measured], store: Store, progress: Progr
     try:
         if not cell.fits:
             return "", [], False
-        ready, key = cell.source.ready(), cell.key(__version__)
+        ready, key = cell.source.ready(), cell.key
     except Exception as error:
         return "", [_failed(each, error) for each in measures], False
     asked = [each for each in measures if each.of is None or each.of == ready.kind]

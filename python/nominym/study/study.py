@@ -63,7 +63,7 @@ class Study:
         Whole numbers; one number means so many from 0.
     path
         Folder in which every cell is stored as it is done. Another run takes from there what it has, whatever ended the
-        run before it. Files are named by a hash of content: data, meanings, method, seed and version of nominym;
+        run before it. Files are named by a hash of content: data, meanings, method, seed and nominym itself;
         measures are told apart by name and version, own functions by their code.
     """
 
