@@ -16,7 +16,7 @@ from nominym._core import __version__
 from nominym.error import NominymError, PrivacyWarning, SeedWarning
 
 if TYPE_CHECKING:
-    from nominym import aggregate, datasets, distortion, itemsets, release, report, risk, stats
+    from nominym import aggregate, datasets, distortion, itemsets, release, report, risk, stats, study
     from nominym.aggregate import Microaggregate, microaggregate
     from nominym.control import set_threads
     from nominym.guarantee import Guarantee
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nominym.method import Result
     from nominym.noise import Noise, NoiseModel, add_noise
     from nominym.release import publish
+    from nominym.study import Study
     from nominym.swap import DataSwap, RankSwap, data_swap, rank_swap
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "Result",
     "SeedWarning",
     "Sets",
+    "Study",
     "Taxonomy",
     "__version__",
     "add_noise",
@@ -80,11 +82,12 @@ __all__ = [
     "risk",
     "set_threads",
     "stats",
+    "study",
     "tour_length",
 ]
 
 # Rooms that are names of their own, and the names that others have for everybody.
-_ROOMS = ("aggregate", "datasets", "distortion", "itemsets", "release", "report", "risk", "stats")
+_ROOMS = ("aggregate", "datasets", "distortion", "itemsets", "release", "report", "risk", "stats", "study")
 _NAMES = {
     "aggregate": "Microaggregate microaggregate",
     "control": "set_threads",
@@ -94,6 +97,7 @@ _NAMES = {
     "method": "Result",
     "noise": "Noise NoiseModel add_noise",
     "release": "publish",
+    "study": "Study",
     "swap": "DataSwap RankSwap data_swap rank_swap",
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}

@@ -118,6 +118,9 @@ SHARED: Mapping[str, Shared] = {
     "checked": Shared("--column", "Column of it.", list),
     "converted": Shared("--out -o", "File to write: .json or .parquet."),
     "folder": Shared("--out -o", "Folder for all files; made if it is not there.", metavar="FOLDER"),
+    "study": Shared("STUDY", "TOML file of the study: data, methods, measures, seeds."),
+    "workers": Shared("--workers", "Cells that run at a time; by default one for each core. To compare times give 1.",
+                      int),
     "records": Shared("--records", "Hospital discharges to draw; 30,000 by default.", int),
 }  # fmt: skip
 
@@ -243,6 +246,12 @@ COMMANDS: Mapping[str, Command] = {
         "Write a taxonomy in nominym's own format, which loads fast.",
         ("taxonomy", "converted", *_HIERARCHY, "overwrite"), "taxonomy", "",
         ("taxonomy convert doid.obo -o doid.parquet",), required=("taxonomy", "converted")),
+    "study": Command(
+        "Compare methods on data sets over seeds, and measure what they achieve.",
+        ("study", "folder", "workers"), "study",
+        "Every cell is stored as it is done; the same line again goes on where a run was ended. The figures are for "
+        "choosing a method: a release is made by the commands of the methods, without a seed.",
+        ("study study.toml --out study",), required=("study", "folder")),
     "demo": Command(
         "Mask synthetic hospital discharges and baskets, attack the releases, and write both editions of the report.",
         ("folder", "records", "overwrite"), "demo",
