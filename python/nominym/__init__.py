@@ -16,7 +16,7 @@ from nominym._core import __version__
 from nominym.error import NominymError, PrivacyWarning, SeedWarning
 
 if TYPE_CHECKING:
-    from nominym import datasets, distortion, itemsets, release, report, risk, stats
+    from nominym import datasets, distortion, itemsets, release, report, risk, spark, stats
     from nominym.control import set_threads
     from nominym.guarantee import Guarantee
     from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, tour_length
@@ -75,12 +75,13 @@ __all__ = [
     "report",
     "risk",
     "set_threads",
+    "spark",
     "stats",
     "tour_length",
 ]
 
 # Rooms that are names of their own, and the names that others have for everybody.
-_ROOMS = ("datasets", "distortion", "itemsets", "release", "report", "risk", "stats")
+_ROOMS = ("datasets", "distortion", "itemsets", "release", "report", "risk", "spark", "stats")
 _NAMES = {
     "control": "set_threads",
     "guarantee": "Guarantee",

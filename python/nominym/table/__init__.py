@@ -17,7 +17,7 @@ from nominym.table.coding import (
     placed,
     to_arrow,
 )
-from nominym.table.frame import Table, bare, column_names, tidied
+from nominym.table.frame import Table, bare, column_names, names_of, tidied
 
 __all__ = [
     "ARROW_REFUSES",
@@ -36,6 +36,7 @@ __all__ = [
     "code",
     "column_names",
     "complete",
+    "names_of",
     "of_columns",
     "or_data_error",
     "placed",
