@@ -69,6 +69,10 @@ SHARED: Mapping[str, Shared] = {
                         place="input.delimiter"),
     "encoding": Shared("--encoding", "Of delimited text; utf-8 by default.", place="input.encoding"),
     "na": Shared("--na", "Text that means missing in masked columns, as empty cells do.", list, "TEXT", "input.na"),
+    "engine": Shared("--engine", "spark: mask a Parquet folder on Apache Spark, and write one.", place="input.engine"),
+    "plan": Shared("--plan", "On Spark: driver (exact) or blocks; by default by size.", place="input.plan"),
+    "master": Shared("--master", "On Spark: spark://HOST:PORT, local[4]; by default all cores of this machine.",
+                     metavar="URL", place="input.master"),
     "column": Shared("--column", "Of a Parquet file, the column of lists of items.", place="input.column"),
     "label": Shared("--label", "Column of sensitive labels; of a .dat file, a file with one label a line.",
                     place="input.label"),
@@ -103,7 +107,8 @@ SHARED: Mapping[str, Shared] = {
 
 _TEXT = ("delimiter", "encoding", "na")
 _TABLE = ("input", "out", "quasi", "keep", "identifier")
-_MADE = ("seed", "format", "virtual_root", "key", "keep_order", *_TEXT, "overwrite", "config")
+_SPARK = ("engine", "plan", "master")
+_MADE = ("seed", "format", "virtual_root", "key", "keep_order", *_TEXT, *_SPARK, "overwrite", "config")
 _PAIR = (
     "original",
     "release",
@@ -141,6 +146,7 @@ COMMANDS: Mapping[str, Command] = {
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 10",
             "swap visits.parquet -o release.parquet --quasi diagnosis=icd-9-cm --identifier name --k 10",
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --person patient --sensitive hiv=3 --k 10",
+            "swap visits.parquet -o release.parquet --quasi diagnosis=icd.csv --k 10 --engine spark --master local[8]",
             "swap --config release.toml",
         )),
     "noise": Command(

@@ -13,5 +13,6 @@ except ImportError:
 
 from nominym.spark.methods import Plan, add_noise, data_swap, mask, rank_swap
 from nominym.spark.plan import PlanError
+from nominym.spark.release import check_options, publish
 
-__all__ = ["Plan", "PlanError", "add_noise", "data_swap", "mask", "rank_swap"]
+__all__ = ["Plan", "PlanError", "add_noise", "check_options", "data_swap", "mask", "publish", "rank_swap"]

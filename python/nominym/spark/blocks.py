@@ -61,8 +61,8 @@ def mask(
     told: groups.Notes,
     seed: int | None,
     size: int | None = None,
-) -> Result:
-    """Mask a table block by block; ``size`` is the least number of records of a block."""
+) -> tuple[Result, DataFrame]:
+    """Mask a table block by block; ``size`` is the least number of records of a block. What waits is returned too."""
     k = method.k or 2
     if source.records < k:
         raise DataError(
@@ -103,7 +103,7 @@ def mask(
         "columns": list(masked), **method.params(), "roots": roots, "engine": "spark", "plan": "blocks",
         "blocks": number, **made_with(seed),
     }  # fmt: skip
-    return Result(source.released(made), method, params, summary)
+    return Result(source.released(made), method, params, summary), made
 
 
 def _bits(columns: int) -> int:
@@ -198,9 +198,7 @@ def _finding(
     return find
 
 
-def _cut(
-    cells: NDArray[np.int64], counts: NDArray[np.int64], least: int, span: int
-) -> tuple[NDArray[np.int64], int]:
+def _cut(cells: NDArray[np.int64], counts: NDArray[np.int64], least: int, span: int) -> tuple[NDArray[np.int64], int]:
     """Cut the cells into blocks of at least so many records; return the block of each cell, and how many there are."""
     sizes = np.zeros(span, dtype=np.int64)
     sizes[cells] = counts
@@ -221,9 +219,7 @@ def _cut(
     return number[block], last + 1
 
 
-def _solving(
-    job: Any, columns: Sequence[str], within: Sequence[str], key: bytes
-) -> Callable[[pa.Table], pa.Table]:
+def _solving(job: Any, columns: Sequence[str], within: Sequence[str], key: bytes) -> Callable[[pa.Table], pa.Table]:
     def solve(rows: pa.Table) -> pa.Table:
         with tasks.without_values():
             tasks.use_task_threads()
@@ -320,9 +316,7 @@ def _summed(
             sizes[int(size)] = sizes.get(int(size), 0) + times
     smallest = min(sizes)
     read_off = {
-        name: {
-            what: sum(block["groups"]["read_off"][here][what] for block in said) for what in ("groups", "records")
-        }
+        name: {what: sum(block["groups"]["read_off"][here][what] for block in said) for what in ("groups", "records")}
         for name, here in zip(found, within, strict=True)
     }
     grouped = {
@@ -347,6 +341,3 @@ def _notes(summary: Mapping[str, Any], number: int) -> list[str]:
         )
         warn(notes[0])
     return [*notes, f"groups were formed in {number:,} blocks of near records, each by itself"]
-
-
-__all__ = ["BLOCK_RECORDS", "mask", "permuted"]

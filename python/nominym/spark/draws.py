@@ -1,4 +1,4 @@
-"""Random numbers that are functions of a secret key and of a block: no attempt, worker or order of arrival changes them."""
+"""Random numbers that are functions of a secret key and of a block, whatever the attempt or the order of arrival."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -42,12 +42,45 @@ def mask(
     plan: Plan | None = None,
     seed: int | None = None,
     progress: Progress = None,
-    dropped: Sequence[str] = (),
 ) -> Result:
     """Mask the columns of a Spark data frame that have a meaning, by any method of tables.
 
     ``plan`` says where records are compared: on the "driver", which has the law of the method exactly, or in "blocks"
-    of near records; by default it depends on their number. ``dropped`` columns are not in the result.
+    of near records; by default it depends on their number. ``Result.data`` is computed when it is asked for, each time
+    the same; nothing is left on disks in between.
+    """
+    made = staged(method, data, meanings, plan=plan, seed=seed, progress=progress)
+    made.forget()
+    return made.result
+
+
+class Staged(NamedTuple):
+    """A result, and its records where they wait until they are asked for, if they do."""
+
+    result: Result
+    waiting: DataFrame | None
+
+    def forget(self) -> None:
+        """Let go of what waits, in memory and on disk; who asks for it has it computed again."""
+        if self.waiting is not None:
+            self.waiting.unpersist(blocking=True)
+
+
+def staged(
+    method: Method,
+    data: DataFrame,
+    meanings: Any,
+    *,
+    plan: Plan | None = None,
+    seed: int | None = None,
+    progress: Progress = None,
+    dropped: Sequence[str] = (),
+    always: bool = False,
+) -> Staged:
+    """Mask as ``mask`` does, and keep the masked records at hand.
+
+    ``dropped`` columns are not in the result. Kept columns are checked for methods with groups, and ``always`` for a
+    release.
     """
     check_progress(progress)
     check_seed(seed)
@@ -60,7 +93,8 @@ def mask(
     records = source.records
     chosen = plan or ("driver" if records <= DRIVER_RECORDS or not _in_blocks(method) else "blocks")
     others = [name for name in source.names if name not in masked and name not in left_out]
-    told = _check_kept(method, source, masked, others, meanings)
+    grouping = getattr(method, "bound", None) is not None or bool(getattr(method, "sensitive", None))
+    told = kept.check(source, method, masked, others, meanings) if grouping or always else Notes([], [])
     if chosen == "blocks":
         if not _in_blocks(method):
             raise ParameterError(
@@ -69,7 +103,7 @@ def mask(
                 value=plan,
                 remedy=Advice("give {}, or strict rank swapping without person and sensitive", plan="driver"),
             )
-        return by_blocks.mask(method, source, meanings, masked, others, told, seed)  # type: ignore[arg-type]
+        return Staged(*by_blocks.mask(method, source, meanings, masked, others, told, seed))  # type: ignore[arg-type]
     return _by_driver(method, source, meanings, masked, others, left_out, told, seed, progress)
 
 
@@ -82,20 +116,13 @@ def _columns(method: Method, data: DataFrame, meanings: Any) -> tuple[list[str],
     names = list(data.columns)
     if isinstance(method, DataSwap):
         masked = list(meanings) if isinstance(meanings, Mapping) else column_names(meanings, names)
-        return masked, [name for of in ("equal", "unequal") for name in column_names(getattr(method, of), names, of)], []
+        told = [name for of in ("equal", "unequal") for name in column_names(getattr(method, of), names, of)]
+        return masked, told, []
     if not isinstance(meanings, Mapping) or not meanings:
         raise ParameterError("give a mapping from column names to meanings", parameter="meanings")
     person = getattr(method, "person", None)
     left_out = [] if person is None else [person]
     return list(meanings), [*left_out, *(getattr(method, "sensitive", None) or ())], left_out
-
-
-def _check_kept(
-    method: Method, source: Source, masked: Sequence[str], others: Sequence[str], meanings: Any
-) -> Notes:
-    if getattr(method, "bound", None) is None and not getattr(method, "sensitive", None):
-        return Notes([], [])
-    return kept.check(source, method, masked, others, meanings)
 
 
 def _by_driver(
@@ -108,27 +135,29 @@ def _by_driver(
     told: Notes,
     seed: int | None,
     progress: Progress,
-) -> Result:
+) -> Staged:
     """Run the method on all tuples on the driver, and give every record of a tuple one of its slots."""
     counted = source.counted()
     if counted.records != source.records:
         raise plan.PlanError(plan.CHANGED)
-    result: Result = method.apply(counted.table(), meanings, seed, progress)  # type: ignore[attr-defined]
+    # Other kept columns, which the owner may accept, are not there; they were judged on Spark.
+    here = replace(method, accept=[name for name in method.accept if name in source.inside])  # type: ignore[attr-defined, call-arg]
+    result: Result = here.apply(counted.table(), meanings, seed, progress)  # type: ignore[attr-defined]
     secret = result.owners("the plan")
     after = [secret.comparison.changes[name].after.column for name in masked]
     slots = plan.slots_of(after, secret.groups, counted.records)
     grouped = secret.groups is not None
     key = draws.new_key(seed)
     made = _placed(source, counted, masked, after, slots, key)
-    summary, params = dict(result.summary), {**result.params, "engine": "spark", "plan": "driver"}
+    summary, params = dict(result.summary), {**result.params, **method.params(), "engine": "spark", "plan": "driver"}
     if grouped:
         made = made.persist(STAGED)
         constant = figures.constant(source, made, others)
         sizing = summary["groups"]
         summary = {**summary, "groups": {**sizing, "constant": {**sizing["constant"], **constant}}}
-    if "notes" in summary:
-        summary["notes"] = [*told.public, *summary["notes"]]
-    return replace(result, data=source.released(made, left_out), summary=summary, params=params)
+    summary["notes"] = [*told.public, *summary.get("notes", ())]
+    result = replace(result, method=method, data=source.released(made, left_out), summary=summary, params=params)
+    return Staged(result, made if grouped else None)
 
 
 def _placed(

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nominym.error import NominymError
 from nominym.spark import draws
-from nominym.table import MISSING, Column, Table, code
+from nominym.table import Column, Table, code
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -203,7 +204,8 @@ def placed(
     """
     order = np.lexsort((*hashes, *codes.T[::-1]))
     codes = codes[order]
-    first = np.flatnonzero(np.concatenate(([True], (codes[1:] != codes[:-1]).any(axis=1)))) if len(codes) else []
+    changed = (codes[1:] != codes[:-1]).any(axis=1)
+    first = np.flatnonzero(np.concatenate(([len(codes) > 0], changed)))
     counts = np.diff(np.append(first, len(codes)))
     if not (np.array_equal(codes[first], share.codes) and np.array_equal(counts, share.counts)):
         raise PlanError(CHANGED)
@@ -217,21 +219,16 @@ def coded_values(values: pa.ChunkedArray | pa.Array, categories: pa.Array) -> ND
 
     Refuses values that are none of them.
     """
-    import pyarrow.compute as pc
-
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     found = pc.index_in(values, value_set=categories)
     if found.null_count > values.null_count:
         raise PlanError(CHANGED)
-    return found.fill_null(len(categories)).to_numpy(zero_copy_only=False).astype(np.uint32)
+    codes: NDArray[np.uint32] = found.fill_null(len(categories)).to_numpy(zero_copy_only=False).astype(np.uint32)
+    return codes
 
 
 def taken(categories: pa.Array, codes: NDArray[np.uint32]) -> pa.Array:
     """Return the categories of codes; the code beyond the last is a missing value."""
     gaps = codes == len(categories)
     return categories.take(pa.array(np.where(gaps, 0, codes).astype(np.int64), mask=gaps if gaps.any() else None))
-
-
-__all__ = ["CHANGED", "MISSING", "Counted", "PlanError", "Share", "blocks_of", "coded_values", "placed", "ranges",
-           "shares", "slots_of", "taken"]  # fmt: skip
