@@ -16,7 +16,8 @@ from nominym._core import __version__
 from nominym.error import NominymError, PrivacyWarning, SeedWarning
 
 if TYPE_CHECKING:
-    from nominym import datasets, distortion, itemsets, release, report, risk, spark, stats
+    from nominym import aggregate, datasets, distortion, itemsets, release, report, risk, spark, stats
+    from nominym.aggregate import Microaggregate, microaggregate
     from nominym.control import set_threads
     from nominym.guarantee import Guarantee
     from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, tour_length
@@ -46,6 +47,7 @@ __all__ = [
     "Guarantee",
     "Itemsets",
     "Measure",
+    "Microaggregate",
     "Noise",
     "NoiseModel",
     "NominymError",
@@ -59,6 +61,7 @@ __all__ = [
     "Taxonomy",
     "__version__",
     "add_noise",
+    "aggregate",
     "best_order",
     "data_swap",
     "datasets",
@@ -67,6 +70,7 @@ __all__ = [
     "gray_order",
     "gray_tsp_order",
     "itemsets",
+    "microaggregate",
     "publish",
     "rank_swap",
     "read_taxonomy",
@@ -81,8 +85,9 @@ __all__ = [
 ]
 
 # Rooms that are names of their own, and the names that others have for everybody.
-_ROOMS = ("datasets", "distortion", "itemsets", "release", "report", "risk", "spark", "stats")
+_ROOMS = ("aggregate", "datasets", "distortion", "itemsets", "release", "report", "risk", "spark", "stats")
 _NAMES = {
+    "aggregate": "Microaggregate microaggregate",
     "control": "set_threads",
     "guarantee": "Guarantee",
     "itemsets": "Itemsets Recode best_order gray_order gray_tsp_order recode tour_length",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,6 @@ def test_strict_swapping_has_the_figures_of_one_machine(data: Any, table: Any) -
     assert [row[0] for row in known] == sorted(row[0] for row in known)
     assert result.secret.summary["attributes"]["diagnosis"]["fewer_than_k"] == 0
     assert rows == rows_of(result.data)
-    assert result.linkage().table["rate"].max() > 0
 
 
 def test_without_a_seed_nothing_repeats_and_the_guarantee_is_stated(data: Any, table: Any) -> None:
@@ -84,16 +84,23 @@ def test_without_a_seed_nothing_repeats_and_the_guarantee_is_stated(data: Any, t
     assert first.summary["bound"] == 1 / K
 
 
-def kill_first_attempts(place: Any) -> Any:
-    def dying(*given: Any) -> Any:
+def kill_first_attempts(run: Any) -> Any:
+    def die() -> None:
         from pyspark import TaskContext
 
         task = TaskContext.get()
         if task.attemptNumber() == 0 and task.partitionId() % 2 == 0:
             os._exit(1)
-        return place(*given)
 
-    return dying
+    def dying_alone(rows: Any) -> Any:
+        die()
+        return run(rows)
+
+    def dying(left: Any, right: Any) -> Any:
+        die()
+        return run(left, right)
+
+    return dying if len(inspect.signature(run).parameters) == 2 else dying_alone
 
 
 @pytest.mark.parametrize("plan", ["driver", "blocks"])
@@ -156,6 +163,11 @@ def test_other_methods(data: Any, table: Any) -> None:
     for sex in ("male", "female"):
         same = [sorted(each.loc[each["sex"] == sex, "diagnosis"]) for each in (frame, out)]
         assert same[0] == same[1]
+    means = nym.spark.microaggregate(data, meanings, k=K)
+    alone = nym.microaggregate(frame, meanings, k=K)
+    assert {**means.summary, "groups": None} == {**alone.summary, "groups": None}
+    assert nym.risk.classes(means.data.toPandas(), list(meanings)).smallest >= K
+    assert sorted_texts(means.data.toPandas()["length_of_stay"]) == sorted_texts(alone.data["length_of_stay"])
     noise = nym.spark.add_noise(data, concepts, 0.3)
     assert noise.secret.summary["attributes"]["diagnosis"]["unchanged"] == 0
     masked = noise.data.toPandas()
@@ -200,7 +212,9 @@ def test_kept_columns_are_judged_as_on_one_machine(session: Any, table: Any, mon
     from nominym.spark import kept
 
     frame, meanings = table
-    telling = frame.assign(copy=frame["diagnosis"], number=np.arange(len(frame)))
+    telling = frame.assign(copy=[value[:2] for value in frame["diagnosis"]], number=np.arange(len(frame)))
+    meanings = {"diagnosis": nym.DistanceMatrix(1 - np.eye(10), [f"D{i}" for i in range(10)])}
+    telling["diagnosis"] = telling["copy"]
     data = session.createDataFrame(telling)
     for sample in (kept.SAMPLE, 600):
         monkeypatch.setattr(kept, "SAMPLE", sample)
@@ -258,15 +272,19 @@ def test_values_of_every_type_come_back(session: Any) -> None:
 
 
 def test_nothing_leaks_into_logs_and_exceptions(session: Any, events: Path, tmp_path: Path) -> None:
-    from pyspark.sql import functions as F  # noqa: N812
-
     secret = [f"zebra{i % 4}" for i in range(80)]
     pq.write_table(pa.table({"name": secret, "kept": ["okapi", "quagga"] * 40}), tmp_path / "s.parquet")
     data = session.read.parquet((tmp_path / "s.parquet").as_uri())
     for plan in ("driver", "blocks"):
         nym.spark.rank_swap(data, {"name": nym.Equality()}, k=30, plan=plan, accept=["kept"]).data.collect()
+
     # A source that gives other rows when it is read again.
-    fickle = data.withColumn("name", F.concat("name", F.floor(F.rand() * 3).cast("string")))
+    def change(batches: Any) -> Any:
+        for batch in batches:
+            names = [f"{name}{os.urandom(1)[0] % 3}" for name in batch.column(0).to_pylist()]
+            yield pa.record_batch([pa.array(names), batch.column(1)], names=["name", "kept"])
+
+    fickle = data.mapInArrow(change, data.schema)
     with pytest.raises(Exception, match="read again") as raised:
         nym.spark.rank_swap(fickle, {"name": nym.Equality()}, k=2, accept=["kept"])
     assert "zebra" not in str(raised.value)

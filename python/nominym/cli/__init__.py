@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> None:
     raise SystemExit(int(code))
 
 
-# ---- swap, noise, data-swap and recode: make a release, and say what may be known of it
+# ---- swap, aggregate, noise, data-swap and recode: make a release, and say what may be known of it
 
 
 def mask(given: Namespace) -> None:
@@ -85,7 +85,7 @@ def mask(given: Namespace) -> None:
     show(made, getattr(given, "warned", ()))
 
 
-swap = noise = data_swap = recode = mask
+swap = aggregate = noise = data_swap = recode = mask
 
 
 def show(made: Publication, warned: Collection[str] = ()) -> None:
@@ -114,6 +114,9 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
         if "expected_rmse" in figures:
             stay = f"{figures['expected_unchanged']:.1%} of the values expected to stay as they are"
             say(f"  {name}: expected RMSE {figures['expected_rmse']:.4f}, {stay}")
+        elif "sse" in figures:
+            same = f"{figures['unchanged']:.1%} of the values as they were, {counted(figures['values'], 'value')} left"
+            say(f"  {name}: SSE {figures['sse']:.4f} a record, {figures['loss']:.1%} of the total; {same}")
     if "groups" in said.summary:
         groups = said.summary["groups"]
         least = f", at least {groups['persons']:,} persons in each" if "persons" in groups else ""

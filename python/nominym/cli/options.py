@@ -149,6 +149,14 @@ COMMANDS: Mapping[str, Command] = {
             "swap visits.parquet -o release.parquet --quasi diagnosis=icd.csv --k 10 --engine spark --master local[8]",
             "swap --config release.toml",
         )),
+    "aggregate": Command(
+        "Give all records of a group of near ones the same values: k-anonymity.", (*_TABLE, *_MADE), "",
+        f"{_ROLES} {_PERSONS} Every combination of masked values is shared by at least k records.", (
+            "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 5",
+            "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --replace subsumer --k 5",
+            "aggregate --config release.toml",
+        ),
+    ),
     "noise": Command(
         "Replace values by concepts at a randomly drawn semantic distance.", (*_TABLE, *_MADE), "", _ROLES, (
             "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --alpha 0.3",

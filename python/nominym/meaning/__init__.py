@@ -9,11 +9,13 @@ from nominym.meaning.base import (
     CONTENTS,
     MANY,
     MEASURES,
+    Cells,
     Distances,
     Kind,
     Meaning,
     Measure,
     Space,
+    Standing,
     as_measure,
     categories_of,
     check_meanings,
@@ -26,6 +28,7 @@ from nominym.meaning.base import (
     shortest,
     to_list,
 )
+from nominym.meaning.generalized import Interval, parse
 from nominym.meaning.matrix import DistanceMatrix, MatrixSpace
 from nominym.meaning.order import Equality, Order
 from nominym.meaning.read import read_taxonomy
@@ -36,11 +39,13 @@ __all__ = [
     "CONTENTS",
     "MANY",
     "MEASURES",
+    "Cells",
     "ConceptSpace",
     "Concepts",
     "DistanceMatrix",
     "Distances",
     "Equality",
+    "Interval",
     "Kind",
     "MatrixSpace",
     "Meaning",
@@ -49,6 +54,7 @@ __all__ = [
     "SetSpace",
     "Sets",
     "Space",
+    "Standing",
     "Taxonomy",
     "as_measure",
     "categories_of",
@@ -59,6 +65,7 @@ __all__ = [
     "is_polars",
     "is_sequence",
     "padded",
+    "parse",
     "read_taxonomy",
     "shortest",
     "to_list",

@@ -48,7 +48,7 @@ from nominym.release.manifest import (
     write_record,
 )
 from nominym.release.meanings import Meanings, read_meanings
-from nominym.swap import DataSwap, RankSwap
+from nominym.swap import DataSwap
 from nominym.table import Table, code
 
 IDENTIFIER, QUASI, KEEP, PERSON = ROLES = ("identifier", "quasi-identifier", "keep", "person")
@@ -140,7 +140,7 @@ def publish(
         "person" (dropped; tells whose record it is, so that k counts persons). A column without a role is an error,
         unless the method says that it tells persons or is sensitive. Item sets have no roles: None.
     method
-        How to mask: ``RankSwap``, ``Noise``, ``DataSwap`` or ``Recode``.
+        How to mask: ``RankSwap``, ``Microaggregate``, ``Noise``, ``DataSwap`` or ``Recode``.
     meanings
         What the values of quasi-identifiers mean, by column; a path is read as a taxonomy. ``DataSwap`` needs none. For
         item sets, ``{"items": taxonomy}`` recodes them by what they mean, as ``Recode(taxonomy=…)`` does.
@@ -170,9 +170,8 @@ def publish(
     check_seed(seed)
     check_progress(progress)
     if not isinstance(method, Method):
-        raise ParameterError(
-            f"a RankSwap, Noise, DataSwap or Recode is needed, not {type(method).__name__}", parameter="method"
-        )
+        known = "a RankSwap, Microaggregate, Noise, DataSwap or Recode"
+        raise ParameterError(f"{known} is needed, not {type(method).__name__}", parameter="method")
     if engine not in (None, "spark"):
         raise ParameterError("give 'spark', or leave it out", parameter="engine", value=engine)
     if engine == "spark" or type(source).__module__.startswith("pyspark."):
@@ -220,8 +219,8 @@ def publish(
         # Kept columns come out as they were, whatever they say.
         marked = [name for name in used if name not in kept]
         # Identifiers are read where several records may be one person's, which nothing else tells.
-        strict = isinstance(method, RankSwap) and method.strict and counted is None
-        dropped = [name for name in table.names if strict and given[name] == IDENTIFIER]
+        alone = method.grouped and counted is None
+        dropped = [name for name in table.names if alone and given[name] == IDENTIFIER]
         sizing.expect_release(table.rows, len(used), len(dropped))
         records = files.read_columns(table, [*used, *dropped], dict.fromkeys(marked, markers), progress)
         identifiers, records = records.select(dropped), records.select(used)
@@ -343,7 +342,7 @@ def with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[s
             f"{len(persons)} columns are to tell persons: {files.listed(persons)}; one can",
             remedy=Advice("drop the others: {}", roles=others),
         )
-    if not isinstance(method, RankSwap):
+    if "person" not in method.options():
         if persons:
             raise ParameterError(
                 f"its role is person, but {type(method).__name__} does not count persons",
@@ -351,18 +350,19 @@ def with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[s
                 remedy=Advice("drop it: {}", roles={persons[0]: IDENTIFIER}),
             )
         return method, dict(roles)
-    if persons and method.person not in (None, persons[0]):
-        raise ParameterError(f"the role of {persons[0]!r} is person", parameter="person", value=method.person)
+    made: Any = method
+    if persons and made.person not in (None, persons[0]):
+        raise ParameterError(f"the role of {persons[0]!r} is person", parameter="person", value=made.person)
     if persons:
-        method = replace(method, person=persons[0])
-    implied = {} if method.person is None else {method.person: PERSON}
-    implied |= dict.fromkeys(method.sensitive or (), KEEP)
+        made = replace(made, person=persons[0])
+    implied = {} if made.person is None else {made.person: PERSON}
+    implied |= dict.fromkeys(made.sensitive or (), KEEP)
     for name, role in implied.items():
         said = roles.get(name, role)
         # Either drops a person's column.
         if said != role and (said, role) != (IDENTIFIER, PERSON):
             raise _two_parts(name, role, said)
-    return method, {**roles, **implied}
+    return made, {**roles, **implied}
 
 
 def _two_parts(name: str, role: str, said: str) -> ParameterError:
@@ -413,7 +413,7 @@ def warn_of_persons(identifiers: Mapping[Any, NDArray[np.int64]]) -> None:
 
 def _check_kept(method: Method, table: Table, masked: Sequence[str], kept: Sequence[str]) -> list[str]:
     """Refuse kept columns that undo what any method does; one with groups looks for itself."""
-    if isinstance(method, RankSwap) and method.strict:
+    if method.grouped:
         return []
     before, beside = ({name: table.column(name) for name in names} for names in (masked, kept))
     return groups.check_kept(beside, before, getattr(method, "k", None) or 2, getattr(method, "accept", ())).public

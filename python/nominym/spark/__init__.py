@@ -11,8 +11,18 @@ try:
 except ImportError:
     raise MissingExtraError("Spark needs PySpark; install it with: pip install 'nominym[spark]'") from None
 
-from nominym.spark.methods import Plan, add_noise, data_swap, mask, rank_swap
+from nominym.spark.methods import Plan, add_noise, data_swap, mask, microaggregate, rank_swap
 from nominym.spark.plan import PlanError
 from nominym.spark.release import check_options, publish
 
-__all__ = ["Plan", "PlanError", "add_noise", "check_options", "data_swap", "mask", "publish", "rank_swap"]
+__all__ = [
+    "Plan",
+    "PlanError",
+    "add_noise",
+    "check_options",
+    "data_swap",
+    "mask",
+    "microaggregate",
+    "publish",
+    "rank_swap",
+]

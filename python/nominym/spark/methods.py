@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_type
 
+from nominym.aggregate import Microaggregate
 from nominym.control import Progress, check_progress, check_seed
 from nominym.error import Advice, DataError, ParameterError
 from nominym.groups import Notes
@@ -93,15 +94,17 @@ def staged(
     records = source.records
     chosen = plan or ("driver" if records <= DRIVER_RECORDS or not _in_blocks(method) else "blocks")
     others = [name for name in source.names if name not in masked and name not in left_out]
-    grouping = getattr(method, "bound", None) is not None or bool(getattr(method, "sensitive", None))
-    told = kept.check(source, method, masked, others, meanings) if grouping or always else Notes([], [])
+    checked = always or getattr(method, "grouped", False)
+    told = kept.check(source, method, masked, others, meanings) if checked else Notes([], [])
     if chosen == "blocks":
         if not _in_blocks(method):
             raise ParameterError(
                 f"{method!r} depends on all records at once; blocks change what it does",
                 parameter="plan",
                 value=plan,
-                remedy=Advice("give {}, or strict rank swapping without person and sensitive", plan="driver"),
+                remedy=Advice(
+                    "give {}; blocks are for strict rank swapping without person and sensitive", plan="driver"
+                ),
             )
         return Staged(*by_blocks.mask(method, source, meanings, masked, others, told, seed))  # type: ignore[arg-type]
     return _by_driver(method, source, meanings, masked, others, left_out, told, seed, progress)
@@ -148,7 +151,12 @@ def _by_driver(
     slots = plan.slots_of(after, secret.groups, counted.records)
     grouped = secret.groups is not None
     key = draws.new_key(seed)
-    made = _placed(source, counted, masked, after, slots, key)
+    values = {}
+    for name, column in zip(masked, after, strict=True):
+        kind = result.data.schema.field(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        values[source.at(name)] = pa.array(list(column.categories), type=kind)
+    made = _placed(source, counted, masked, values, slots, key)
     summary, params = dict(result.summary), {**result.params, **method.params(), "engine": "spark", "plan": "driver"}
     if grouped:
         made = made.persist(STAGED)
@@ -164,10 +172,11 @@ def _placed(
     source: Source,
     counted: plan.Counted,
     masked: Sequence[str],
-    after: Sequence[Any],
+    values: Mapping[str, pa.Array],
     slots: Any,
     key: bytes,
 ) -> DataFrame:
+    """Send each block its share of the plan, and give its slots to its records; ``values`` are those after masking."""
     session = source.data.sparkSession
     number = max(1, math.ceil(counted.records / BLOCK_RECORDS))
     sizes = np.bincount(plan.blocks_of(counted.places, number), counted.counts, number)
@@ -179,21 +188,11 @@ def _placed(
     shipped = session.createDataFrame(
         pa.table({BLOCK: ids, "share": pa.array([share.to_bytes() for share in shares.values()], pa.binary())})
     )
-    fields = {field.name: field for field in source.fields}
-    kinds = {}
-    for i, name in enumerate(source.inside):
-        kinds[name] = counted.categories[i].type
-    values = {}
-    for name, column in zip(masked, after, strict=True):
-        values[source.at(name)] = plan.categories_of(column, kinds[name])
     before = {source.at(name): counted.categories[i] for i, name in enumerate(source.inside)}
     schema = []
-    for name in source.names:
-        kind = fields[name].dataType
-        new = values.get(source.at(name))
-        if new is not None and len(new) and new.type != kinds[name]:
-            kind = from_arrow_type(new.type)
-        schema.append(T.StructField(source.at(name), kind, True))
+    for here, field in zip(source.columns, source.fields, strict=True):
+        kept_type = here not in values or values[here].type == before[here].type
+        schema.append(T.StructField(here, field.dataType if kept_type else from_arrow_type(values[here].type), True))
     schema.append(T.StructField(GROUP, T.LongType(), True))
     known = session.sparkContext.broadcast((before, values))
     place = tasks.placing(
@@ -235,6 +234,19 @@ def rank_swap(
     wider. By default the number of records decides.
     """
     return mask(RankSwap(k, **options), frame, meanings, plan=plan, seed=seed, progress=progress)
+
+
+def microaggregate(
+    frame: DataFrame,
+    meanings: Mapping[str, Meaning],
+    k: int | None = None,
+    *,
+    seed: int | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Result:
+    """Give all records of a group the same masked values; options are those of ``nominym.microaggregate``."""
+    return mask(Microaggregate(k, **options), frame, meanings, seed=seed, progress=progress)
 
 
 def data_swap(

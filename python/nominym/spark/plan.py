@@ -29,11 +29,8 @@ class PlanError(NominymError, RuntimeError):
 
 
 def categories_of(column: Column, kind: pa.DataType) -> pa.Array:
-    """Return the categories of a column in Arrow, in the type that it has or, where they are others, in their own."""
-    try:
-        return pa.array(list(column.categories), type=kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError):
-        return pa.array(list(column.categories))
+    """Return the categories of a column in Arrow, in the type that it has."""
+    return pa.array(list(column.categories), type=kind)
 
 
 @dataclass(frozen=True)
