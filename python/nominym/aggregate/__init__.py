@@ -5,7 +5,17 @@ what the values of the group have in common. ``parse`` reads generalized values.
 """
 
 from nominym.aggregate.method import Microaggregate, altogether, lost, microaggregate
-from nominym.aggregate.values import aggregated
+from nominym.aggregate.values import aggregated, squares, total_squares
 from nominym.meaning import Interval, parse
 
-__all__ = ["Interval", "Microaggregate", "aggregated", "altogether", "lost", "microaggregate", "parse"]
+__all__ = [
+    "Interval",
+    "Microaggregate",
+    "aggregated",
+    "altogether",
+    "lost",
+    "microaggregate",
+    "parse",
+    "squares",
+    "total_squares",
+]

@@ -181,7 +181,7 @@ def microaggregate(
     True
     >>> general = nym.microaggregate({"age": [31, 34, 39, 52, 57]}, {"age": nym.Order()}, k=2, replace="subsumer")
     >>> general.data["age"]
-    ['[31, 34]', '[31, 34]', '[39, 57]', '[39, 57]', '[39, 57]']
+    ['[31, 39]', '[31, 39]', '[31, 39]', '[52, 57]', '[52, 57]']
 
     Parameters
     ----------

@@ -400,7 +400,8 @@ def report(given: Namespace) -> None:
     check_new(target, overwrite, [manifest_path(release), *asked.inputs("original", "release", "key")])
     pair = read_pair(asked, "the owner's edition of a report" if owner else None)
     _tell_weaker(pair)
-    write(target, pair, edition=edition, k=given.k, sweep=sweep, overwrite=overwrite, progress=progress())
+    measured: Any = {"k": given.k, "sweep": sweep, "methods": bool(given.methods)}
+    write(target, pair, edition=edition, **measured, overwrite=overwrite, progress=progress())
     say(f"report, edition for {'the owner alone' if owner else 'publication'}: {target}")
 
 

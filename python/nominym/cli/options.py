@@ -94,6 +94,7 @@ SHARED: Mapping[str, Shared] = {
     "columns": Shared("--columns", "Column to compare the distribution of; by default all in both files.", list),
     "edition": Shared("--edition", "publication (default): figures that may be published; owner: all, for you alone."),
     "sweep": Shared("--sweep", "For the owner: mask again with other values, k=2,5,10 or alpha=0.1,0.5."),
+    "methods": Shared("--methods", "For the owner: mask again by other methods at the same k, and compare.", bool),
     "json": Shared("--json", "Print JSON.", bool),
     "taxonomy": Shared("TAXONOMY", "File or folder, or icd-9-cm, icd-10-cm."),
     "a": Shared("A", "Concept, by id, label or synonym."),
@@ -203,7 +204,7 @@ COMMANDS: Mapping[str, Command] = {
         )),
     "report": Command(
         "Write a page about a release: what was done, what is guaranteed and what is not, what it cost.",
-        (*_PAIR, "page", "edition", "k", "sweep", "overwrite"), "judging",
+        (*_PAIR, "page", "edition", "k", "sweep", "methods", "overwrite"), "judging",
         "The edition for publication has only figures that do not depend on the draw; the owner's edition has all.", (
             "report visits.csv release.csv --quasi diagnosis=icd.csv",
             "report visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet --edition owner -o mine.html",

@@ -419,7 +419,8 @@ def _check_figures(
     sizing = basis.partition.summary(places, {name: before.column(name) for name in kept}, person, limited)
     attributes: dict[str, dict[str, Any]] = {}
     still: list[str] = []
-    lost, altogether = {}, {}
+    lost: dict[str, dict[str, Any]] = {}
+    altogether: dict[str, float] = {}
     if isinstance(method, Microaggregate):
         lost, altogether = figures_of(pair, masked, basis.partition, method, progress)
     for name, figures in described({name: changes[name] for name in masked}).items():
