@@ -76,8 +76,7 @@ def masked_in_parts(method: Any, inside: list[str], meanings: Any, *, parts: boo
 
 
 def masked_at_once(method: Any, meanings: Any) -> Any:
-    frame = {name: values for name, values in ROWS.items()}
-    data = replace(method, accept=["ward"]).apply(frame, meanings).data
+    data = replace(method, accept=["ward"]).apply(ROWS, meanings).data
     return tuple(sorted(zip(data["ward"], *(data[name] for name in meanings), strict=True)))
 
 

@@ -175,6 +175,24 @@ def test_other_methods(data: Any, table: Any) -> None:
     assert set(masked["diagnosis"]) <= set(meanings["diagnosis"].ids)
 
 
+def test_figures_are_those_of_one_machine(data: Any, table: Any) -> None:
+    frame, meanings = table
+    found = nym.spark.stats(data, meanings)
+    one, two = meanings["diagnosis"], meanings["length_of_stay"]
+    assert found["attributes"]["diagnosis"] == {
+        "mean": nym.stats.semantic_mean(frame["diagnosis"], one),
+        "variance": nym.stats.semantic_variance(frame["diagnosis"], one),
+    }
+    pair = nym.spark.stats(data, {"diagnosis": one, "length_of_stay": two})["correlations"].loc[0]
+    alone = nym.stats.distance_correlation(frame["diagnosis"], frame["length_of_stay"], one, two)
+    assert pair["distance_correlation"] == pytest.approx(alone, rel=1e-12)
+    swapped = nym.spark.data_swap(data, ["sex"], 0.5, seed=1)
+    told = nym.spark.distortion(data, swapped.data, ["sex", "age_group"])
+    same = nym.distortion.table(frame, swapped.data.toPandas(), ["sex", "age_group"])
+    pd.testing.assert_frame_equal(told, same)
+    assert nym.spark.linkage(swapped, seed=1).share > 0
+
+
 def test_large_blocks_are_split(data: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from nominym.spark import methods
 
@@ -238,8 +256,8 @@ def test_bad_input(data: Any, table: Any, session: Any) -> None:
         nym.spark.rank_swap(data, meanings, k=K, method="records", plan="blocks")
     with pytest.raises(DataError, match="Spark data frame is needed, not DataFrame"):
         nym.spark.rank_swap(table[0], meanings, k=K)
+    more = data.withColumn("more", F.create_map(F.lit("a"), F.lit(1)))
     with pytest.raises(DataError, match=r"column 'more': its type map<string,int> has no order"):
-        more = data.withColumn("more", F.create_map(F.lit("a"), F.lit(1)))
         nym.spark.rank_swap(more, meanings, k=K)
     with pytest.raises(DataError, match=r"column 'lists': its type array<int> has no categories"):
         nym.spark.rank_swap(data.withColumn("lists", F.array(F.lit(1))), {"lists": nym.Equality()}, k=K)
@@ -260,15 +278,15 @@ def test_values_of_every_type_come_back(session: Any) -> None:
          datetime.date(2024, 1, 1 + i % 5), datetime.datetime(2024, 1, 1, i % 3), [i % 3, 1], (i % 2, "x"))
         for i in range(60)
     ]  # fmt: skip
-    kinds = "a.b string, `c``d` int, e double, f boolean, g decimal(10,2), h date, i timestamp, j array<int>, k struct<x:int,y:string>"
-    data = session.createDataFrame(rows, kinds.replace("a.b", "`a.b`"))
+    kinds = "`a.b` string, `c``d` int, e double, f boolean, g decimal(10,2), h date, i timestamp"
+    kinds += ", j array<int>, k struct<x:int,y:string>"
+    data = session.createDataFrame(rows, kinds)
     meanings = {"a.b": nym.Equality(), "c`d": nym.Order(), "e": nym.Order(), "f": nym.Equality(),
                 "g": nym.Order(), "h": nym.Order(), "i": nym.Order()}  # fmt: skip
     result = nym.spark.rank_swap(data, meanings, k=3, accept=["j", "k"])
     assert result.data.dtypes == data.dtypes
-    assert columns_are_kept(
-        data.toPandas().astype(str).replace("nan", "None"), result.data.toPandas().astype(str).replace("nan", "None")
-    )
+    one, other = (each.toPandas().astype(str).replace("nan", "None") for each in (data, result.data))
+    assert columns_are_kept(one, other)
 
 
 def test_nothing_leaks_into_logs_and_exceptions(session: Any, events: Path, tmp_path: Path) -> None:
@@ -324,8 +342,9 @@ def test_a_release_is_a_folder_that_tells_nothing(session: Any, folder: Path, ta
 
 def test_the_command_line(session: Any, folder: Path, tmp_path: Path, run: Any) -> None:
     done = run(
-        "swap", folder, "-o", tmp_path / "out.parquet", "--engine", "spark", "--k", K, "--quasi", "sex=equal", "--quasi",
-        "length_of_stay=number", "--keep", "age_group", "--identifier", "diagnosis", "--identifier", "procedure",
+        "swap", folder, "-o", tmp_path / "out.parquet", "--engine", "spark", "--k", K, "--quasi", "sex=equal",
+        "--quasi", "length_of_stay=number", "--keep", "age_group", "--identifier", "diagnosis",
+        "--identifier", "procedure",
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "1,500 records, 3 columns" in done.out

@@ -11,6 +11,7 @@ try:
 except ImportError:
     raise MissingExtraError("Spark needs PySpark; install it with: pip install 'nominym[spark]'") from None
 
+from nominym.spark.measure import distortion, linkage, stats
 from nominym.spark.methods import Plan, add_noise, data_swap, mask, microaggregate, rank_swap
 from nominym.spark.plan import PlanError
 from nominym.spark.release import check_options, publish
@@ -21,8 +22,11 @@ __all__ = [
     "add_noise",
     "check_options",
     "data_swap",
+    "distortion",
+    "linkage",
     "mask",
     "microaggregate",
     "publish",
     "rank_swap",
+    "stats",
 ]
