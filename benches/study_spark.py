@@ -30,9 +30,8 @@ def main(records: int, k: int) -> None:
     with TemporaryDirectory(prefix="nominym-spark-") as name:
         folder = Path(name)
         draw(records, folder / "visits.parquet")
-        print(
-            "| | seconds | CPU seconds | driver, Python | JVM | Python workers | expected RMSE |\n|---|---|---|---|---|---|---|"
-        )
+        print("| | seconds | CPU seconds | driver, Python | JVM | Python workers | expected RMSE |")
+        print("|---|---|---|---|---|---|---|", flush=True)
         for way, plan in WAYS.items():
             line = [sys.executable, "-W", "ignore", __file__, "--run", name, str(k), plan or "none"]
             before = time.monotonic()

@@ -16,6 +16,7 @@ from nominym.release import METHODS
 
 FILES = {"input", "out", "seed", "key", "overwrite", "config"}
 TABLES = FILES | {"quasi", "keep", "identifier", "format", "virtual_root", "keep_order", "delimiter", "encoding", "na"}
+TABLES |= {"engine", "plan", "master"}
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:

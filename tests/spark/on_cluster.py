@@ -24,7 +24,10 @@ import nominym as nym
 from nominym.spark import methods, tasks
 
 NEEDED = ("numpy*", "pandas*", "pyarrow*", "pyspark*", "py4j*", "dateutil*", "six*", "pytz*", "tzdata*")
-JARS = Path(pyspark.__file__).parent / "jars"
+HOME = Path(pyspark.__file__).parent
+JARS = HOME / "jars"
+# As the scripts of Spark have it.
+ENVIRONMENT = {**os.environ, "SPARK_HOME": str(HOME), "SPARK_SCALA_VERSION": "2.13"}
 
 
 def main(folder: Path) -> None:
@@ -55,7 +58,7 @@ def main(folder: Path) -> None:
             .config("spark.executorEnv.PYTHONPATH", f"shipped:{packages}")
             .config("spark.network.crypto.enabled", "true")
             .config("spark.authenticate", "true")
-            .config("spark.authenticate.secret", "a test")
+            .config("spark.authenticate.secret", "secret-of-a-test")
             .config("spark.io.encryption.enabled", "true")
             .getOrCreate()
         )
@@ -72,10 +75,16 @@ def main(folder: Path) -> None:
 def start(folder: Path, started: list[subprocess.Popen[str]], name: str, main_class: str, *options: str) -> str:
     """Start a part of the cluster, and return the address of the master that it says."""
     log = folder / f"{name}.log"
-    secure = ["-Dspark.authenticate=true", "-Dspark.authenticate.secret=a test", "-Dspark.network.crypto.enabled=true"]
+    secure = [
+        "-Dspark.authenticate=true",
+        "-Dspark.authenticate.secret=secret-of-a-test",
+        "-Dspark.network.crypto.enabled=true",
+    ]
     line = ["java", "-Xmx200m", *secure, "-cp", f"{JARS}/*", main_class, "--host", "127.0.0.1", "--webui-port", "0"]
     with log.open("w") as out:
-        started.append(subprocess.Popen([*line, *options], stdout=out, stderr=out, text=True, cwd=folder))
+        started.append(
+            subprocess.Popen([*line, *options], stdout=out, stderr=out, text=True, cwd=folder, env=ENVIRONMENT)
+        )
     said = r"Starting Spark master at (\S+)" if name == "master" else r"registered with master (\S+)"
     for _ in range(600):
         found = re.search(said, log.read_text())
