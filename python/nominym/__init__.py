@@ -16,7 +16,7 @@ from nominym._core import __version__
 from nominym.error import NominymError, PrivacyWarning, SeedWarning
 
 if TYPE_CHECKING:
-    from nominym import aggregate, datasets, distortion, itemsets, release, report, risk, stats, study
+    from nominym import aggregate, datasets, distortion, itemsets, release, report, risk, spark, stats, study
     from nominym.aggregate import Microaggregate, microaggregate
     from nominym.control import set_threads
     from nominym.guarantee import Guarantee
@@ -81,13 +81,14 @@ __all__ = [
     "report",
     "risk",
     "set_threads",
+    "spark",
     "stats",
     "study",
     "tour_length",
 ]
 
 # Rooms that are names of their own, and the names that others have for everybody.
-_ROOMS = ("aggregate", "datasets", "distortion", "itemsets", "release", "report", "risk", "stats", "study")
+_ROOMS = ("aggregate", "datasets", "distortion", "itemsets", "release", "report", "risk", "spark", "stats", "study")
 _NAMES = {
     "aggregate": "Microaggregate microaggregate",
     "control": "set_threads",

@@ -21,7 +21,7 @@ from nominym._core import __version__
 from nominym.control import is_whole
 from nominym.error import ParameterError, PrivacyWarning, SeedWarning, as_argument, warn
 from nominym.guarantee import SEEDED, Guarantee, none
-from nominym.table import Change, Comparison, Table, as_table
+from nominym.table import Change, Comparison, Table, as_table, names_of
 
 if TYPE_CHECKING:
     import os
@@ -365,7 +365,7 @@ class Result:
     def guarantee(self) -> Guarantee:
         """What the release guarantees: the claim, its adversary, unit and premise, and what is not covered."""
         masked = self.params["columns"]
-        kept = [name for name in Table(self.data).names if name not in masked]
+        kept = [name for name in names_of(self.data) if name not in masked]
         return self.method.statement(masked, kept, seeded=self.params["seeded"], roots=self.params.get("roots"))
 
     def linkage(self, known: Any = None, **options: Any) -> Any:

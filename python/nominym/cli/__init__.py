@@ -76,7 +76,7 @@ def mask(given: Namespace) -> None:
     source, target = asked.required("input", "the input file"), asked.required("out", "--out, the file to write")
     method = asked.method()
     options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "comment",
-                          "label", "person", "column", "record", "item")  # fmt: skip
+                          "label", "person", "column", "record", "item", "engine", "plan", "master")  # fmt: skip
     roles = {name: column["role"] for name, column in asked.columns.items()}
     if given.config is not None:
         for path in filter(None, (target, options.get("key"))):
@@ -109,7 +109,7 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
         tell("warning", f"{made.paths.key} tells which row is whose: keep it secret, apart from the release")
     columns = f", {counted(said.output['columns'], 'column')}" if "columns" in said.output else ""
     without = f", without {', '.join(map(repr, dropped))}" if dropped else ""
-    order = "in the order of the input" if said.order == "kept" else said.order
+    order = {"kept": "in the order of the input", "sorted": "sorted by their content"}.get(said.order, said.order)
     say(f"{made.paths.release}: {said.output['rows']:,} records{columns}{without}; rows {order}")
     for name, figures in said.summary.get("attributes", {}).items():
         if "expected_rmse" in figures:

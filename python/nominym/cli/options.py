@@ -75,6 +75,10 @@ SHARED: Mapping[str, Shared] = {
     "na": Shared("--na", "Text that means missing in masked columns, as empty cells do.", list, "TEXT", "input.na"),
     "comment": Shared("--comment", "What lines of comment in delimited text begin with, such as #; they are left out.",
                       place="input.comment"),
+    "engine": Shared("--engine", "spark: mask a Parquet folder on Apache Spark, and write one.", place="input.engine"),
+    "plan": Shared("--plan", "On Spark: driver (exact) or blocks; by default by size.", place="input.plan"),
+    "master": Shared("--master", "On Spark: spark://HOST:PORT, local[4]; by default all cores of this machine.",
+                     metavar="URL", place="input.master"),
     "column": Shared("--column", "Of a Parquet file, the column of lists of items.", place="input.column"),
     "record": Shared("--record", "Of a table with a row for each item, the column that tells the record.",
                      metavar="COLUMN", place="input.record"),
@@ -127,7 +131,8 @@ SHARED: Mapping[str, Shared] = {
 _TEXT = ("delimiter", "encoding", "na", "comment")
 _TABLE = ("input", "out", "quasi", "keep", "identifier")
 _HIERARCHY = ("format", "virtual_root", "child", "parent", "levels", "prefix")
-_MADE = ("seed", *_HIERARCHY, "key", "keep_order", *_TEXT, "overwrite", "config")
+_SPARK = ("engine", "plan", "master")
+_MADE = ("seed", *_HIERARCHY, "key", "keep_order", *_TEXT, *_SPARK, "overwrite", "config")
 _PAIR = (
     "original",
     "release",
@@ -167,6 +172,7 @@ COMMANDS: Mapping[str, Command] = {
             "swap visits.parquet -o release.parquet --quasi diagnosis=icd-9-cm --identifier name --k 10",
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --person patient --sensitive hiv=3 --k 10",
             "swap people.csv -o release.csv --quasi job=isco.csv --prefix 1,2,3,4 --keep ward,year --k 10",
+            "swap visits.parquet -o release.parquet --quasi diagnosis=icd.csv --k 10 --engine spark --master local[8]",
             "swap --config release.toml",
         )),
     "aggregate": Command(

@@ -92,7 +92,7 @@ class Manifest:
     output: dict[str, Any] = field(default_factory=dict)
     """Name, size and SHA-256 of the release, its rows and columns."""
     order: str = "shuffled"
-    """Whether the rows are "shuffled" or "kept" in the order of the input."""
+    """Whether the rows are "shuffled", "kept" in the order of the input, or "sorted" by their own content."""
     seeded: bool = False
     """Whether a seed was given: such a release guarantees nothing."""
     notes: list[str] = field(default_factory=list)
@@ -233,7 +233,7 @@ _SHAPE = {
         "sha256?": str,
     }},
     "output": _FILE,
-    "order": {"shuffled", "kept"},
+    "order": {"shuffled", "kept", "sorted"},
     "seeded": bool,
     "notes": [str],
     "made": str,

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from nominym import _core, groups, journal
 from nominym.atomic import Draft, check_new, same_file
@@ -114,6 +115,9 @@ def publish(
     column: str | None = None,
     record: str | None = None,
     item: str | None = None,
+    engine: str | None = None,
+    plan: str | None = None,
+    master: str | None = None,
     progress: Progress = None,
 ) -> Publication:
     """Make a release of records: drop what identifies, shuffle, mask, and write all files or none.
@@ -165,6 +169,10 @@ def publish(
         of an ``Itemsets``, the labels and persons themselves), and the column of lists.
     record, item
         For item sets in a table with a row for each item, the columns that tell the record and the item.
+    engine, plan, master
+        "spark" masks a Parquet folder, or a Spark data frame, on Apache Spark, and writes a Parquet folder whose rows
+        are sorted by their content; ``plan`` is that of ``nominym.spark.rank_swap``, and ``master`` the cluster, by
+        default that of the session, or all cores of this machine.
     progress
         ``True`` for a bar, or a callable of (done, total).
     """
@@ -173,6 +181,19 @@ def publish(
     if not isinstance(method, Method):
         known = "a RankSwap, Microaggregate, Noise, DataSwap or Recode"
         raise ParameterError(f"{known} is needed, not {type(method).__name__}", parameter="method")
+    if engine not in (None, "spark"):
+        raise ParameterError("give 'spark', or leave it out", parameter="engine", value=engine)
+    if engine == "spark" or type(source).__module__.startswith("pyspark."):
+        given = {"key": key, "keep_order": keep_order, "delimiter": delimiter, "na": na, "label": label,
+                 "person": person, "column": column}  # fmt: skip
+        from nominym import spark
+
+        spark.check_options(given)
+        return spark.publish(source, target, roles, method, meanings, plan=plan, master=master, overwrite=overwrite,
+                             seed=seed, progress=progress)  # fmt: skip
+    for name, value in (("plan", plan), ("master", master)):
+        if value is not None:
+            raise ParameterError("it plays a part only where engine is 'spark'", parameter=name, value=value)
     if isinstance(source, str | os.PathLike):
         journal.recover(source)
         as_path(source).stat()
@@ -193,13 +214,13 @@ def publish(
     markers = missing_texts(na)
     with files.open_table(source, delimiter=delimiter, encoding=encoding, comment=comment) as table:
         files.is_parquet(target)
-        method, given = _with_roles(method, check_mapping(roles))
+        method, given = with_roles(method, check_mapping(roles))
         given = check_roles(given, table.names)
         masked = [name for name, role in given.items() if role == QUASI]
         if not masked:
             raise ParameterError("no column is to be masked", remedy=Advice("give {}", meanings=NO_VALUE))
         meanings = {} if meanings is None else meanings
-        _check_meanings(meanings, masked, isinstance(method, DataSwap))
+        check_meant(meanings, masked, isinstance(method, DataSwap))
         sources = {name: os.fspath(each) for name, each in meanings.items() if isinstance(each, str | os.PathLike)}
         inputs = [path for path in (source, *sources.values()) if isinstance(path, str | os.PathLike)]
         check_targets(paths, inputs, overwrite)
@@ -225,7 +246,7 @@ def publish(
                     Table(records).column(name).check_missing("error")
         if counted is not None and pc.any(pc.is_null(records[counted], nan_is_null=True)).as_py():
             groups.check_persons(Table(records).column(counted))
-        _warn_of_persons(identifiers)
+        warn_of_persons({name: _times(identifiers[name]) for name in identifiers.column_names})
         del identifiers
         sizing.require_release(records)
         shape = {"rows": records.num_rows, "columns": len(table.names)}
@@ -240,7 +261,7 @@ def publish(
     table_of.shuffled = not keep_order
     notes = _check_kept(method, table_of, masked, kept)
     result: Result = method.apply(table_of, {name: known.get(name, Equality()) for name in masked}, seed, progress)  # type: ignore[attr-defined]
-    manifest = _manifest(
+    manifest = manifest_of(
         result,
         seed,
         notes,
@@ -297,7 +318,7 @@ def _publish_sets(
     named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)
     meant = {} if release.taxonomy is None else {ITEMS: describe(release.taxonomy, named)}
     output = {"rows": len(release), "items": release.base.n_items}
-    manifest = _manifest(release, seed, notes, meanings=meant, output=output)
+    manifest = manifest_of(release, seed, notes, meanings=meant, output=output)
     made = Publication(manifest, release, paths)
 
     def write(draft: Path) -> None:
@@ -309,7 +330,8 @@ def _publish_sets(
     return _write_files(made, write, record, overwrite)
 
 
-def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str] = (), **more: Any) -> Manifest:
+def manifest_of(result: Result | Release, seed: int | None, notes: Sequence[str] = (), **more: Any) -> Manifest:
+    """Make the manifest of a result; ``more`` is what only the pipeline knows."""
     assert result.method is not None
     seeded = seed is not None
     return Manifest(
@@ -327,7 +349,7 @@ def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str] =
 # ---- roles and meanings
 
 
-def _with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[str, str]]:
+def with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[str, str]]:
     """Return method and roles, each with what the other says of persons and of sensitive columns."""
     persons = [name for name, role in roles.items() if role == PERSON]
     if len(persons) > 1:
@@ -382,16 +404,21 @@ _FREQUENT = 0.05
 """Share of the records that no person has."""
 
 
-def _warn_of_persons(identifiers: Any) -> None:
-    """Warn the owner of identifiers that several records share: k counts records, not persons."""
+def _times(column: Any) -> NDArray[np.int64]:
+    """Count the records of each value, if the values are such that they may tell persons."""
+    values = column.drop_null()
+    if pa.types.is_floating(values.type) or pa.types.is_nested(values.type):
+        return np.empty(0, dtype=np.int64)
+    return pc.value_counts(values.unify_dictionaries()).field("counts").to_numpy()  # type: ignore[no-any-return]
+
+
+def warn_of_persons(identifiers: Mapping[Any, NDArray[np.int64]]) -> None:
+    """Warn the owner of identifiers that several records share, given the records of each value."""
     found, (least, most) = [], _REPEATED
-    for name in identifiers.column_names:
-        values = identifiers[name].drop_null()
-        if len(values) and not pa.types.is_floating(values.type) and not pa.types.is_nested(values.type):
-            counts = pc.value_counts(values.unify_dictionaries()).field("counts").to_numpy()
-            few = int(counts.max()) <= max(_FREQUENT * len(values), 2)
-            if few and least <= len(counts) / len(values) <= most:
-                found.append(name)
+    for name, counts in identifiers.items():
+        total = int(counts.sum())
+        if total and counts.max() <= max(_FREQUENT * total, 2) and least <= len(counts) / total <= most:
+            found.append(name)
     if found:
         one = "it tells" if len(found) == 1 else "one of them tells"
         warn(
@@ -447,7 +474,7 @@ def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str
     return dict(roles)
 
 
-def _check_meanings(given: Meanings, masked: Sequence[str], optional: bool) -> None:
+def check_meant(given: Meanings, masked: Sequence[str], optional: bool) -> None:
     """Refuse masked columns without a meaning, and meanings of columns that are not masked."""
     if not isinstance(given, Mapping):
         raise ParameterError(

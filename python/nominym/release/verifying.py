@@ -157,7 +157,7 @@ def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
         found.doubts.append("the release was made with a seed: whoever has or guesses it repeats the draw")
         if not manifest.seeded:
             found.broken.append("by the owner's record a seed was given, which the manifest denies")
-    if manifest.order != "shuffled":
+    if manifest.order == "kept":
         found.doubts.append("the rows are in the order of the original, which may tell whose they are")
     if record is None:
         found.doubts.append("the owner's record is not given, so groups and rows cannot be checked")

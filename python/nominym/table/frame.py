@@ -115,6 +115,11 @@ class Table:
         return other
 
 
+def names_of(data: Any) -> list[Any]:
+    """Return the names of the columns of a table, also of one that is on Spark."""
+    return Table(data).names if is_frame(data) else list(data.columns)
+
+
 def _as_table(data: Any) -> Any:
     if not is_frame(data):
         raise DataError(
