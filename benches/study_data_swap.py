@@ -16,10 +16,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from tables import markdown
 
 import nominym as nym
 from nominym import distortion
-from tables import markdown
 
 RATES = (0.01, 0.05, 0.1)
 SEEDS = 20

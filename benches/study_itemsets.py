@@ -17,11 +17,11 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from tables import markdown
 
 import nominym as nym
 from nominym import _core
 from nominym.itemsets import Itemsets, Release
-from tables import markdown
 
 DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
 FILES = {"chess": "chess.dat", "pumsb": "pumsb_first4334.dat"}
