@@ -173,11 +173,15 @@ class SeedWarning(PrivacyWarning):
     """A result was made with a seed, so it guarantees nothing. Studies may ignore this warning."""
 
 
+class MeaningWarning(UserWarning):
+    """Values that can be read, but look as if they meant something else; the message says what."""
+
+
 class RecoveryWarning(UserWarning):
     """A publication that was cut short has been finished, or undone; the message says which."""
 
 
-def warn(message: str, category: type[PrivacyWarning] = PrivacyWarning) -> None:
+def warn(message: str, category: type[Warning] = PrivacyWarning) -> None:
     """Warn as if the caller's own line did, however deep in this library it is noticed."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "nominym":

@@ -75,7 +75,11 @@ def test_the_same_file_serves_to_compare(run: Run, toml: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("[input]", "[inputs]", "'inputs' is unknown; did you mean 'input'? There are input, output, columns, method"),
+        (
+            "[input]",
+            "[inputs]",
+            "'inputs' is unknown; did you mean 'input'? There are input, output, columns, taxonomy, method",
+        ),
         ("encoding =", "encodng =", "[input]: 'encodng' is unknown; did you mean 'encoding'?"),
         ("taxonomy =", "taxonmy =", "[columns.diagnosis]: 'taxonmy' is unknown; did you mean 'taxonomy'?"),
         ('"illness.csv"', "3", "[columns.diagnosis]: taxonomy = 3; a text is needed"),

@@ -612,8 +612,8 @@ def test_demo(run: Run) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["", "swap", "noise", "recode", "data-swap", "measure", "audit", "report", "demo", "taxonomy", "taxonomy info",
-     "taxonomy distance", "taxonomy check", "taxonomy convert"],
+    ["", "swap", "noise", "recode", "data-swap", "measure", "audit", "report", "study", "demo", "taxonomy",
+     "taxonomy info", "taxonomy distance", "taxonomy check", "taxonomy convert"],
 )  # fmt: skip
 def test_help_has_examples(run: Run, command: str) -> None:
     done = run(*command.split(), "--help")

@@ -15,7 +15,9 @@ from nominym.cli import options
 from nominym.release import METHODS
 
 FILES = {"input", "out", "seed", "key", "overwrite", "config"}
-TABLES = FILES | {"quasi", "keep", "identifier", "format", "virtual_root", "keep_order", "delimiter", "encoding", "na"}
+HIERARCHY = {"format", "virtual_root", "child", "parent", "levels", "prefix"}
+TABLES = FILES | HIERARCHY | {"quasi", "keep", "identifier", "keep_order", "delimiter", "encoding", "na", "comment"}
+TABLES |= {"engine", "plan", "master"}
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
@@ -34,7 +36,8 @@ def actions(command: str) -> dict[str, argparse.Action]:
 def test_options_of_a_command_are_the_declared_ones(command: str) -> None:
     method, found = METHODS[command], actions(command)
     declared = method.options()
-    of_sets = {"label", "person", "column", "taxonomy", "format", "virtual_root"}
+    of_sets = {"label", "person", "column", "record", "item", "taxonomy", *HIERARCHY}
+    of_sets |= {"delimiter", "encoding", "comment"}
     others = (FILES | of_sets) if command == "recode" else TABLES
     assert set(found) == set(declared) | others
     assert not set(declared) & others
@@ -50,7 +53,7 @@ def test_options_of_a_command_are_the_declared_ones(command: str) -> None:
             assert switches == (method.default(name) is True)
             assert (f"--no-{name}" in action.option_strings) == switches
         elif option.kind in (list, dict):
-            assert isinstance(action, argparse._AppendAction)
+            assert isinstance(action, argparse._ExtendAction if option.kind is list else argparse._AppendAction)
         else:
             assert action.type is option.kind
 
@@ -101,3 +104,71 @@ except SystemExit as ended:
 assert not {{"numpy", "pandas", "pyarrow", "plotly"}} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+GROUPS = {"infection": ("flu", "cold", "measles"), "injury": ("fracture", "burn", "sprain")}
+LEVELS = "diagnosis,group,all\n" + "".join(f"{each},{group},x\n" for group in GROUPS for each in GROUPS[group])
+
+
+def test_taxonomies_of_any_shape_on_every_command(run: Run, folder: Path) -> None:
+    (folder / "levels.csv").write_text(LEVELS)
+    (folder / "links.csv").write_text(
+        "a,b\n" + "".join(f"{line.split(',')[0]},z\n" for line in LEVELS.splitlines()[1:])
+    )
+    roles = ("--identifier", "name", "--keep", "ward,cost", "--k", "5")
+    levels = ("--levels", "diagnosis,group")
+    done = run(
+        "swap", "visits.csv", "-o", "r.csv", "--quasi", "diagnosis=levels.csv", *levels, *roles, "--key", "key.parquet"
+    )
+    assert done.code == 0, done.err
+    assert run("measure", "visits.csv", "r.csv", "--quasi", "diagnosis=levels.csv", *levels).code == 0
+    done = run(
+        "audit", "visits.csv", "r.csv", "--quasi", "diagnosis=levels.csv", *levels, "--key", "key.parquet", "--json"
+    )
+    assert "was made with" not in done.out
+    links = ("--child", "a", "--parent", "b")
+    done = run("swap", "visits.csv", "-o", "s.csv", "--quasi", "diagnosis=links.csv", *links, *roles)
+    assert done.code == 0, done.err
+    assert run("taxonomy", "check", "links.csv", "visits.csv", "--column", "diagnosis", *links).code == 0
+    done = run("taxonomy", "info", "levels.csv", "--prefix", "1,2", "--child", "diagnosis")
+    assert done.code == 0, done.err
+    done = run("swap", "visits.csv", "-o", "t.csv", "--quasi", "diagnosis=equal", *links, *roles)
+    assert done.code == 2
+    assert "--child: no taxonomy is in delimited text" in done.err
+    assert "give whole numbers, such as 1,2,3,4" in run("taxonomy", "info", "levels.csv", "--prefix", "a").err
+
+
+def test_a_column_of_a_file_says_how_its_taxonomy_is_read(run: Run, folder: Path) -> None:
+    (folder / "levels.csv").write_text(LEVELS)
+    text = """
+[input]
+path = "visits.csv"
+[output]
+path = "r.csv"
+[columns]
+name.role = "identifier"
+ward.role = "keep"
+cost = { role = "quasi-identifier", taxonomy = "costs.txt", prefix = [1, 2] }
+diagnosis = { role = "quasi-identifier", taxonomy = "levels.csv", levels = ["diagnosis", "group"] }
+[method]
+command = "swap"
+k = 5
+"""
+    (folder / "costs.txt").write_text("".join(f"{cost:03}\n" for cost in range(6)))
+    (folder / "release.toml").write_text(text)
+    done = run("swap", "--config", "release.toml")
+    assert done.code == 0, done.err
+    (folder / "release.toml").write_text(text.replace("[1, 2]", '["1"]'))
+    assert "prefix = ['1']; a list of whole numbers is needed" in run("swap", "--config", "release.toml").err
+    for_all = text.replace(', levels = ["diagnosis", "group"]', "").replace(
+        "[method]", '[taxonomy]\nlevels = ["diagnosis", "all"]\n[method]'
+    )
+    for_all = for_all.replace('"quasi-identifier", taxonomy = "costs.txt", prefix = [1, 2]', '"keep"')
+    (folder / "release.toml").write_text(for_all)
+    done = run("swap", "--config", "release.toml", "--overwrite")
+    assert done.code == 0, done.err
+
+
+def test_names_with_commas_are_quoted() -> None:
+    assert options.listed('a,"b,c", d') == ["a", "b,c", "d"]
+    assert options.listed(",") == [","]

@@ -77,7 +77,7 @@ def test_folders_are_told_by_their_files(tmp_path: Path, file: str, message: str
         read_concepts(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["taxonomy.owl", "taxonomy", "folder/"])
+@pytest.mark.parametrize("name", ["taxonomy.doc", "taxonomy", "folder/"])
 def test_unknown_kinds_list_the_formats(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     if name.endswith("/"):
@@ -90,8 +90,8 @@ def test_unknown_kinds_list_the_formats(tmp_path: Path, name: str) -> None:
 
 
 def test_unknown_format_lists_the_formats(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="format='owl': unknown; use one of edges, arx"):
-        read_concepts(tmp_path, format="owl")
+    with pytest.raises(ParameterError, match="format='ofn': unknown; use one of edges, levels"):
+        read_concepts(tmp_path, format="ofn")
     path = tmp_path / "sex.csv"
     path.write_text("F,*\nM,*\n")
     for wrong in ({"format": ["arx"]}, {"encoding": ["utf-8"]}, {"encoding": "punycode"}, {"delimiter": [","]}):
@@ -103,7 +103,7 @@ def test_unknown_format_lists_the_formats(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [None, "edges", "snomed"])
 def test_absent_paths_are_named(tmp_path: Path, kind: str | None) -> None:
-    with pytest.raises(FileNotFoundError, match=r"icd-9-cm or icd-10-cm: '.*icd9\.csv'"):
+    with pytest.raises(FileNotFoundError, match=r"none of icd-9-cm, icd-9-cm-procedures, icd-10-cm: '.*icd9\.csv'"):
         read_concepts(tmp_path / "icd9.csv", format=kind)
 
 
@@ -118,7 +118,7 @@ def test_options_of_another_format_name_those_it_takes(tmp_path: Path) -> None:
         read_concepts("icd-10-cm", pos="noun")
 
 
-@pytest.mark.parametrize("kind", ["edges", "arx", "obo", "json", "parquet"])
+@pytest.mark.parametrize("kind", ["edges", "levels", "arx", "obo", "owl", "skos", "claml", "fhir", "json", "parquet"])
 def test_a_folder_is_no_file(tmp_path: Path, kind: str) -> None:
     with pytest.raises(FormatError, match="is a folder; this format is a single file"):
         read_concepts(tmp_path, format=kind)

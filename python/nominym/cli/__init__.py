@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from nominym.cli.ending import Exit, Stopped, code_of, message, printed, stoppable, streams, tell
 from nominym.cli.options import Request, parse
 from nominym.control import begin
-from nominym.error import NO_VALUE, Code, PrivacyWarning, RecoveryWarning, Spelling, as_argument
+from nominym.error import NO_VALUE, Code, MeaningWarning, PrivacyWarning, RecoveryWarning, Spelling, as_argument
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -48,6 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
                 with noted() as written, _listening(verbose), warnings.catch_warnings():
                     warnings.simplefilter("always", PrivacyWarning)
                     warnings.simplefilter("always", RecoveryWarning)
+                    warnings.simplefilter("once", MeaningWarning)
                     given.warned = []
                     warnings.showwarning = partial(_show, given.warned)
                     code = given.run(given) or Exit.DONE
@@ -63,7 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
     raise SystemExit(int(code))
 
 
-# ---- swap, noise, data-swap and recode: make a release, and say what may be known of it
+# ---- swap, aggregate, noise, data-swap and recode: make a release, and say what may be known of it
 
 
 def mask(given: Namespace) -> None:
@@ -74,8 +75,8 @@ def mask(given: Namespace) -> None:
     asked = Request(given)
     source, target = asked.required("input", "the input file"), asked.required("out", "--out, the file to write")
     method = asked.method()
-    options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "label", "person",
-                          "column")  # fmt: skip
+    options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "comment",
+                          "label", "person", "column", "record", "item", "engine", "plan", "master")  # fmt: skip
     roles = {name: column["role"] for name, column in asked.columns.items()}
     if given.config is not None:
         for path in filter(None, (target, options.get("key"))):
@@ -85,7 +86,7 @@ def mask(given: Namespace) -> None:
     show(made, getattr(given, "warned", ()))
 
 
-swap = noise = data_swap = recode = mask
+swap = aggregate = noise = data_swap = recode = mask
 
 
 def show(made: Publication, warned: Collection[str] = ()) -> None:
@@ -108,12 +109,15 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
         tell("warning", f"{made.paths.key} tells which row is whose: keep it secret, apart from the release")
     columns = f", {counted(said.output['columns'], 'column')}" if "columns" in said.output else ""
     without = f", without {', '.join(map(repr, dropped))}" if dropped else ""
-    order = "in the order of the input" if said.order == "kept" else said.order
+    order = {"kept": "in the order of the input", "sorted": "sorted by their content"}.get(said.order, said.order)
     say(f"{made.paths.release}: {said.output['rows']:,} records{columns}{without}; rows {order}")
     for name, figures in said.summary.get("attributes", {}).items():
         if "expected_rmse" in figures:
             stay = f"{figures['expected_unchanged']:.1%} of the values expected to stay as they are"
             say(f"  {name}: expected RMSE {figures['expected_rmse']:.4f}, {stay}")
+        elif "sse" in figures:
+            same = f"{figures['unchanged']:.1%} of the values as they were, {counted(figures['values'], 'value')} left"
+            say(f"  {name}: SSE {figures['sse']:.4f} a record, {figures['loss']:.1%} of the total; {same}")
     if "groups" in said.summary:
         groups = said.summary["groups"]
         least = f", at least {groups['persons']:,} persons in each" if "persons" in groups else ""
@@ -180,7 +184,7 @@ def say_table(frame: Any, title: str) -> None:
 
 
 def _show(warned: list[str], message: Warning | str, category: type[Warning], *where: Any, **_: Any) -> None:
-    if issubclass(category, PrivacyWarning | RecoveryWarning):
+    if issubclass(category, PrivacyWarning | RecoveryWarning | MeaningWarning):
         warned.append(str(message))
         tell("warning", str(message))
     else:
@@ -229,6 +233,7 @@ _PHRASES = {
     "utf8": "convert the file to UTF-8",
     "matched": "values are ids, labels or synonyms of its concepts",
     "recode": "nominym recode",
+    "data_swap": "nominym data-swap",
 }
 
 

@@ -17,20 +17,21 @@ WORDS = ("number", "equal", "sets")
 SAY_MEANING = ("taxonomy", "meaning", "order")
 """Keys of a column that say what its values mean."""
 
-_COLUMN: Mapping[str, type] = {
-    "role": str, "taxonomy": str, "meaning": str, "order": list, "format": str, "virtual_root": bool, "root": str,
+_COLUMN: Mapping[str, Any] = {
+    "role": str, "taxonomy": str, "meaning": str, "order": list, "root": str, "format": str, "virtual_root": bool,
+    "child": str, "parent": str, "levels": list, "prefix": list[int],
 }  # fmt: skip
 
 
 def load(
-    path: str, command: str, declared: Iterable[tuple[str, type]]
+    path: str, command: str, declared: Iterable[tuple[str, Any]]
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Read a file of which some places, section and key, are declared; return what it says by place, and by column.
 
     Paths in it are relative to it. A file of another method is refused, unless the command has none.
     """
     content = _parsed(Path(path))
-    _known(path, content, ("input", "output", "columns", "method"))
+    _known(path, content, ("input", "output", "columns", "taxonomy", "method"))
     columns = _section(f"{path}, [columns]", content.pop("columns", {}))
     for name, column in columns.items():
         where = f"{path}, [columns.{name}]"
@@ -50,7 +51,34 @@ def load(
     return _placed(path, values, "input.path", "input.taxonomy", "output.path", "output.key"), placed
 
 
-def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, type]:
+_DATA: Mapping[str, type] = {"path": str, "items": str, "keep": list, "delimiter": str, "encoding": str, "na": list}
+
+
+def load_study(path: str) -> dict[str, Any]:
+    """Read the file of a study; paths in it are relative to it.
+
+    Options of methods may be lists of values; ``data`` says of each data set its file and what its columns mean.
+    """
+    content = _parsed(Path(path))
+    _known(path, content, ("data", "methods", "measures", "seeds"))
+    data = _section(f"{path}, [data]", content.get("data", {}))
+    for name, given in data.items():
+        where = f"{path}, [data.{name}]"
+        columns = _section(f"{where}, columns", _section(where, given).pop("columns", {}))
+        _check(where, given, _DATA)
+        if ("path" in given) == ("items" in given):
+            raise ParameterError(f"{where}: give the path of a table, or items, the file of item sets")
+        for column, said in columns.items():
+            _check(f"{where}, columns.{column}", said, {key: kind for key, kind in _COLUMN.items() if key != "role"})
+        meant = {column: _placed(path, said, "taxonomy", "meaning") for column, said in columns.items()}
+        data[name] = {**_placed(path, given, "path", "items"), "columns": meant}
+    methods = content.get("methods", [])
+    if not isinstance(methods, list) or not all(isinstance(each, dict) for each in methods):
+        raise ParameterError(f'{path}: methods are sections of their own: [[methods]], command = "swap", k = [2, 5]')
+    return {"seeds": 5, "measures": None, **content, "data": data, "methods": methods}
+
+
+def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, Any]:
     """Return the kinds of what a section about a method may say; it has to be the method of the command, if any."""
     from nominym.release import METHODS
 
@@ -95,22 +123,25 @@ def _known(where: str, content: Mapping[str, Any], known: Collection[str]) -> No
             raise ParameterError(f"{where}: {key!r} is unknown{hint} There are {', '.join(known)}")
 
 
-def _check(where: str, content: object, known: Mapping[str, type]) -> None:
+def _check(where: str, content: object, known: Mapping[str, Any]) -> None:
     from nominym.method import KINDS, is_of
 
     section = _section(where, content)
     _known(where, section, known)
     for key, value in section.items():
-        if not is_of(known[key], value):
+        if known[key] == list[int]:
+            if not isinstance(value, list) or not all(is_of(int, part) for part in value):
+                raise ParameterError(f"{where}: {key} = {value!r}; a list of whole numbers is needed")
+        elif not is_of(known[key], value):
             raise ParameterError(f"{where}: {key} = {value!r}; {KINDS[known[key]]} is needed")
 
 
 def _placed(path: str, section: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Make paths relative to the file that has them; vocabularies that packages bring are names, not paths."""
-    from nominym.meaning.read.icd import ICD9, ICD10
+    from nominym.meaning.read import PACKAGED
 
     placed = dict(section)
     for name in names:
-        if name in placed and placed[name] not in (ICD9, ICD10, *WORDS):
+        if name in placed and placed[name] not in (*PACKAGED, *WORDS):
             placed[name] = os.fspath(Path(path).parent / placed[name])
     return placed

@@ -39,11 +39,12 @@ def read_pair(asked: Request, order_needed: str | None = None, **how: Any) -> Fi
     original, release = asked.required("original", "the original"), asked.required("release", "the release")
     if are_sets(original, release):
         whose = {"person": how["person"]} if "person" in how else {}
-        more: dict[str, Any] = {**asked.files("key", "column"), **whose, "taxonomy": asked.items().get("items")}
+        files = asked.files("key", "column", "record", "item", "delimiter", "encoding", "comment")
+        more: dict[str, Any] = {**files, **whose, "taxonomy": asked.items().get("items")}
         return compare_sets(original, release, **more, progress=progress())
     masked = [name for name, column in asked.columns.items() if column["role"] == "quasi-identifier"]
     meanings = {**dict.fromkeys(masked), **asked.meanings()}
-    options = asked.files("key", "keep_order", "delimiter", "encoding", "na")
+    options = asked.files("key", "keep_order", "delimiter", "encoding", "na", "comment")
     return compare_files(original, release, meanings, **options, **how, order_needed=order_needed, progress=progress())
 
 
@@ -407,7 +408,8 @@ def report(given: Namespace) -> None:
     check_new(target, overwrite, [manifest_path(release), *asked.inputs("original", "release", "key")])
     pair = read_pair(asked, "the owner's edition of a report" if owner else None)
     _tell_weaker(pair)
-    write(target, pair, edition=edition, k=given.k, sweep=sweep, overwrite=overwrite, progress=progress())
+    measured: Any = {"k": given.k, "sweep": sweep, "methods": bool(given.methods)}
+    write(target, pair, edition=edition, **measured, overwrite=overwrite, progress=progress())
     say(f"report, edition for {'the owner alone' if owner else 'publication'}: {target}")
 
 

@@ -7,6 +7,7 @@ here. A ``Request`` puts together what the command line and the file say; the co
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import sys
 import textwrap
@@ -30,7 +31,7 @@ class Shared:
     flags: str
     """As on the command line, several between blanks; an argument without a flag in capitals."""
     help: str
-    kind: type = str
+    kind: Any = str
     metavar: str | None = None
     place: str | None = None
     """Section and key in a file, where it may stand there."""
@@ -42,10 +43,13 @@ class Shared:
 
 
 SHARED: Mapping[str, Shared] = {
-    "input": Shared("INPUT", "Table to mask: .csv, .tsv, .txt (also .gz) or .parquet.", place="input.path"),
-    "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz), a line of item numbers each, or .parquet "
-                    "with a column of lists.", place="input.path"),
-    "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; of item sets .parquet or .txt.",
+    "input": Shared("INPUT", "Table to mask: .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .dta or .sav.",
+                    place="input.path"),
+    "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz), a line of item numbers each; .csv, .tsv, "
+                    ".txt, a line of item names each; .parquet with a column of lists; or a table with --record, "
+                    "--item.", place="input.path"),
+    "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; of item sets .parquet, "
+                  ".csv or .txt.",
                   place="output.path"),
     "original": Shared("ORIGINAL", "Original records.", place="input.path"),
     "release": Shared("RELEASE", "Release made of them.", place="output.path"),
@@ -53,8 +57,8 @@ SHARED: Mapping[str, Shared] = {
     "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
                     "sex=equal, drugs=sets (lists), grade=grades.order (one value a line, lowest first).", list,
                     "COLUMN=MEANING"),
-    "keep": Shared("--keep", "Column that is published as it is.", list),
-    "identifier": Shared("--identifier", "Column that identifies a person: dropped.", list),
+    "keep": Shared("--keep", "Columns that are published as they are: ward,age.", list),
+    "identifier": Shared("--identifier", "Columns that identify a person: dropped.", list),
     "seed": Shared("--seed", "For studies: the same seed gives the same release, which guarantees nothing.", int,
                    place="method.seed"),
     "key": Shared("--key", "Write the owner's record to this file: the row of each record, the seed, the figures of "
@@ -69,17 +73,36 @@ SHARED: Mapping[str, Shared] = {
                         place="input.delimiter"),
     "encoding": Shared("--encoding", "Of delimited text; utf-8 by default.", place="input.encoding"),
     "na": Shared("--na", "Text that means missing in masked columns, as empty cells do.", list, "TEXT", "input.na"),
+    "comment": Shared("--comment", "What lines of comment in delimited text begin with, such as #; they are left out.",
+                      place="input.comment"),
+    "engine": Shared("--engine", "spark: mask a Parquet folder on Apache Spark, and write one.", place="input.engine"),
+    "plan": Shared("--plan", "On Spark: driver (exact) or blocks; by default by size.", place="input.plan"),
+    "master": Shared("--master", "On Spark: spark://HOST:PORT, local[4]; by default all cores of this machine.",
+                     metavar="URL", place="input.master"),
     "column": Shared("--column", "Of a Parquet file, the column of lists of items.", place="input.column"),
-    "label": Shared("--label", "Column of sensitive labels; of a .dat file, a file with one label a line.",
+    "record": Shared("--record", "Of a table with a row for each item, the column that tells the record.",
+                     metavar="COLUMN", place="input.record"),
+    "item": Shared("--item", "Of a table with a row for each item, the column of items.", metavar="COLUMN",
+                   place="input.item"),
+    "label": Shared("--label", "Column of sensitive labels; where a line is a record, a file with one label a line.",
                     place="input.label"),
-    "person": Shared("--person", "Column that tells whose record it is, so that k counts persons; of a .dat file, a "
-                     "file with one person a line. Not published.", place="input.person"),
+    "person": Shared("--person", "Column that tells whose record it is, so that k counts persons; where a line is a "
+                     "record, a file with one person a line. Not published.", place="input.person"),
     "concepts": Shared("--taxonomy", "What items of sets mean, by which they are recoded: the file of a taxonomy, or "
                        "icd-9-cm, icd-10-cm.", metavar="FILE", place="input.taxonomy"),
     "config": Shared("--config -c", "TOML file that holds the whole release.", metavar="FILE"),
-    "format": Shared("--format", "Of the taxonomies: edges, arx, obo, snomed, wordnet, json, …; detected "
-                     "automatically."),
-    "virtual_root": Shared("--virtual-root", "Put one concept above a taxonomy of several roots.", bool),
+    "format": Shared("--format", "Of the taxonomies: edges, levels, prefixes, arx, obo, owl, skos, claml, fhir, "
+                     "snomed, wordnet, json, …; detected automatically.", place="taxonomy.format"),
+    "virtual_root": Shared("--virtual-root", "Put one concept above a taxonomy of several roots.", bool,
+                           place="taxonomy.virtual_root"),
+    "child": Shared("--child", "Of taxonomies in delimited text, the column of children, or of codes.",
+                    metavar="COLUMN", place="taxonomy.child"),
+    "parent": Shared("--parent", "Of taxonomies in delimited text, the column of parents.", metavar="COLUMN",
+                     place="taxonomy.parent"),
+    "levels": Shared("--levels", "Of taxonomies in delimited text, the columns that are levels, most specific first: "
+                     "city,county,state.", list, "COLUMNS", "taxonomy.levels"),
+    "prefix": Shared("--prefix", "Of codes in a file, one a line or in a column: the numbers of characters that are "
+                     "their groups: 1,2,3,4.", list[int], "NUMBERS", "taxonomy.prefix"),
     "measure": Shared("--measure", "Semantic distance; by default that of the manifest, or wu-palmer."),
     "distance": Shared("--measure", "Semantic distance; wu-palmer by default."),
     "k": Shared("--k", "Compare with 1/k; by default the k of the manifest.", int),
@@ -87,23 +110,29 @@ SHARED: Mapping[str, Shared] = {
                     "default that of the manifest."),
     "unknown": Shared("--unknown", "Kept column that nobody can know of a person, as you assert: attacks that use it "
                       "are shown, and not counted.", list),
-    "columns": Shared("--columns", "Column to compare the distribution of; by default all in both files.", list),
+    "columns": Shared("--columns", "Columns to compare the distribution of; by default all in both files.", list),
     "edition": Shared("--edition", "publication (default): figures that may be published; owner: all, for you alone."),
     "sweep": Shared("--sweep", "For the owner: mask again with other values, k=2,5,10 or alpha=0.1,0.5."),
+    "methods": Shared("--methods", "For the owner: mask again by other methods at the same k, and compare.", bool),
     "json": Shared("--json", "Print JSON.", bool),
-    "taxonomy": Shared("TAXONOMY", "File or folder, or icd-9-cm, icd-10-cm."),
+    "taxonomy": Shared("TAXONOMY", "File or folder, or icd-9-cm, icd-9-cm-procedures, icd-10-cm."),
     "a": Shared("A", "Concept, by id, label or synonym."),
     "b": Shared("B", "Another one."),
     "table": Shared("TABLE", "Table whose values are to be concepts."),
     "checked": Shared("--column", "Column of it.", list),
     "converted": Shared("--out -o", "File to write: .json or .parquet."),
     "folder": Shared("--out -o", "Folder for all files; made if it is not there.", metavar="FOLDER"),
+    "study": Shared("STUDY", "TOML file of the study: data, methods, measures, seeds."),
+    "workers": Shared("--workers", "Cells that run at a time; by default one for each core. To compare times give 1.",
+                      int),
     "records": Shared("--records", "Hospital discharges to draw; 30,000 by default.", int),
 }  # fmt: skip
 
-_TEXT = ("delimiter", "encoding", "na")
+_TEXT = ("delimiter", "encoding", "na", "comment")
 _TABLE = ("input", "out", "quasi", "keep", "identifier")
-_MADE = ("seed", "format", "virtual_root", "key", "keep_order", *_TEXT, "overwrite", "config")
+_HIERARCHY = ("format", "virtual_root", "child", "parent", "levels", "prefix")
+_SPARK = ("engine", "plan", "master")
+_MADE = ("seed", *_HIERARCHY, "key", "keep_order", *_TEXT, *_SPARK, "overwrite", "config")
 _PAIR = (
     "original",
     "release",
@@ -111,9 +140,10 @@ _PAIR = (
     "owners",
     "same_order",
     "column",
+    "record",
+    "item",
     "concepts",
-    "format",
-    "virtual_root",
+    *_HIERARCHY,
     *_TEXT,
     "config",
 )
@@ -141,8 +171,18 @@ COMMANDS: Mapping[str, Command] = {
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 10",
             "swap visits.parquet -o release.parquet --quasi diagnosis=icd-9-cm --identifier name --k 10",
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --person patient --sensitive hiv=3 --k 10",
+            "swap people.csv -o release.csv --quasi job=isco.csv --prefix 1,2,3,4 --keep ward,year --k 10",
+            "swap visits.parquet -o release.parquet --quasi diagnosis=icd.csv --k 10 --engine spark --master local[8]",
             "swap --config release.toml",
         )),
+    "aggregate": Command(
+        "Give all records of a group of near ones the same values: k-anonymity.", (*_TABLE, *_MADE), "",
+        f"{_ROLES} {_PERSONS} Every combination of masked values is shared by at least k records.", (
+            "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 5",
+            "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --replace subsumer --k 5",
+            "aggregate --config release.toml",
+        ),
+    ),
     "noise": Command(
         "Replace values by concepts at a randomly drawn semantic distance.", (*_TABLE, *_MADE), "", _ROLES, (
             "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --alpha 0.3",
@@ -158,10 +198,11 @@ COMMANDS: Mapping[str, Command] = {
         )),
     "recode": Command(
         "Publish set-valued records so that each may be any of k rows or more.",
-        ("items", "out", "concepts", "label", "person", "column", "seed", "format", "virtual_root", "key", "overwrite",
-         "config"), "",
-        "Rows are always shuffled. Of a Parquet file, only the column of lists and the label are used.", (
+        ("items", "out", "concepts", "label", "person", "column", "record", "item", "seed", *_HIERARCHY, "key",
+         "delimiter", "encoding", "comment", "overwrite", "config"), "",
+        "Rows are always shuffled. Of a table, only the items and the label are used.", (
             "recode baskets.dat -o release.parquet --k 8",
+            "recode sales.csv --record receipt --item article -o release.csv --k 8",
             "recode baskets.parquet --column items --label illness -o release.parquet --l 6",
             "recode visits.parquet --column diagnoses --taxonomy icd-9-cm -o release.parquet --k 8",
             "recode baskets.parquet --column items --person customer -o release.parquet --k 8",
@@ -190,27 +231,33 @@ COMMANDS: Mapping[str, Command] = {
         )),
     "report": Command(
         "Write a page about a release: what was done, what is guaranteed and what is not, what it cost.",
-        (*_PAIR, "page", "edition", "k", "sweep", "overwrite"), "judging",
+        (*_PAIR, "page", "edition", "k", "sweep", "methods", "overwrite"), "judging",
         "The edition for publication has only figures that do not depend on the draw; the owner's edition has all.", (
             "report visits.csv release.csv --quasi diagnosis=icd.csv",
             "report visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet --edition owner -o mine.html",
             "report --config release.toml --edition owner -o mine.html --sweep k=2,5,10,20,50",
         )),
     "taxonomy info": Command(
-        "Show what a taxonomy holds.", ("taxonomy", "format", "virtual_root", "json"), "taxonomy", "",
-        ("taxonomy info doid.obo",), required=("taxonomy",)),
+        "Show what a taxonomy holds.", ("taxonomy", *_HIERARCHY, "json"), "taxonomy", "",
+        ("taxonomy info doid.obo", "taxonomy info places.csv --levels city,county,state"), required=("taxonomy",)),
     "taxonomy distance": Command(
-        "Measure the distance of two concepts.", ("taxonomy", "a", "b", "distance", "format", "virtual_root"),
+        "Measure the distance of two concepts.", ("taxonomy", "a", "b", "distance", *_HIERARCHY),
         "taxonomy", "", ("taxonomy distance doid.obo influenza pneumonia",), required=("taxonomy", "a", "b")),
     "taxonomy check": Command(
         "Check a taxonomy, and whether the values of a table are concepts of it.",
-        ("taxonomy", "table", "checked", "format", "virtual_root", *_TEXT), "taxonomy",
+        ("taxonomy", "table", "checked", *_HIERARCHY, *_TEXT), "taxonomy",
         "Ends with 3 if not; the message lists the values, how often they occur, and what was probably meant.",
         ("taxonomy check icd.csv", "taxonomy check icd.csv visits.csv --column diagnosis"), required=("taxonomy",)),
     "taxonomy convert": Command(
         "Write a taxonomy in nominym's own format, which loads fast.",
-        ("taxonomy", "converted", "format", "virtual_root", "overwrite"), "taxonomy", "",
+        ("taxonomy", "converted", *_HIERARCHY, "overwrite"), "taxonomy", "",
         ("taxonomy convert doid.obo -o doid.parquet",), required=("taxonomy", "converted")),
+    "study": Command(
+        "Compare methods on data sets over seeds, and measure what they achieve.",
+        ("study", "folder", "workers"), "study",
+        "Every cell is stored as it is done; the same line again goes on where a run was ended. The figures are for "
+        "choosing a method: a release is made by the commands of the methods, without a seed.",
+        ("study study.toml --out study",), required=("study", "folder")),
     "demo": Command(
         "Mask synthetic hospital discharges and baskets, attack the releases, and write both editions of the report.",
         ("folder", "records", "overwrite"), "demo",
@@ -296,11 +343,15 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
             )  # fmt: skip
 
 
-def _how(kind: type, metavar: str | None, switched_on: bool = False) -> dict[str, Any]:
+def _how(kind: Any, metavar: str | None, switched_on: bool = False) -> dict[str, Any]:
     if kind is bool:
         return {"action": argparse.BooleanOptionalAction if switched_on else "store_true", "default": None}
+    if kind is list and metavar in (None, "COLUMNS"):
+        return {"action": "extend", "type": listed, "metavar": "COLUMNS"}
+    if kind == list[int]:
+        return {"type": sizes, "metavar": metavar}
     if kind in (list, dict):
-        return {"action": "append", "metavar": metavar or ("COLUMN" if kind is list else "COLUMN=NUMBER")}
+        return {"action": "append", "metavar": metavar or "COLUMN=NUMBER"}
     return {"type": kind, "metavar": metavar or ("TEXT" if kind is str else "NUMBER")}
 
 
@@ -310,6 +361,23 @@ def _help(option: Option, default: Any) -> str:
         about.append(f"by default {'yes' if default is True else default}")
     text = f"{option.help} ({'; '.join(about)})" if about else option.help
     return text.replace("%", "%%")
+
+
+def listed(text: str) -> list[str]:
+    """Split a list at its commas; a name that has one stands between double quotes, as in CSV.
+
+    >>> listed('ward,"age, in years"')
+    ['ward', 'age, in years']
+    """
+    return [name for name in next(csv.reader([text], skipinitialspace=True), []) if name] or [text]
+
+
+def sizes(text: str) -> list[int]:
+    """Read whole numbers: 1,2,3,4."""
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: give whole numbers, such as 1,2,3,4") from None
 
 
 def _numbers(option: str, given: Sequence[str]) -> dict[str, int]:
@@ -386,19 +454,40 @@ class Request:
             name: self._meaning(column, otherwise if column["role"] == "quasi-identifier" else None)
             for name, column in self.columns.items()
         }
+        self._check_used([*found.values(), *self.items().values()])
         return {name: meaning for name, meaning in found.items() if meaning is not None}
+
+    def _check_used(self, meanings: Sequence[Any]) -> None:
+        """Refuse options of taxonomies in delimited text where there is none."""
+        from nominym.meaning.read import OF_TABLES
+
+        used = any(getattr(meaning, "options", None) for meaning in meanings)
+        for name in OF_TABLES:
+            if getattr(self.given, name, None) is not None and not used:
+                raise ParameterError("no taxonomy is in delimited text (.csv, .tsv, .txt)", parameter=name)
 
     def items(self) -> dict[str, Any]:
         """Return what the items of sets mean, under the name that they have there, if that was given."""
+        path = self.values.get("taxonomy")
+        return {} if path is None else {"items": self._hierarchy(path, {})}
+
+    def _hierarchy(self, path: str, column: Mapping[str, Any]) -> Any:
+        """Return the file of a taxonomy, and how it is read: as the command line says, the column, or the file."""
+        from nominym.meaning.read import OF_TABLES, TABLES
         from nominym.release import MeaningFile
 
-        path = self.values.get("taxonomy")
-        said = {name: getattr(self.given, name, None) for name in ("format", "virtual_root")}
-        return {} if path is None else {"items": MeaningFile(path, said["format"], bool(said["virtual_root"]))}
+        # What is said of all taxonomies is said of those in delimited text.
+        delimited = Path(path).suffix.lower() in TABLES
+        said = {}
+        for name in _HIERARCHY:
+            in_column = column.get(name) if getattr(self.given, name, None) is None else None
+            general = self.values.get(name) if delimited or name not in OF_TABLES else None
+            said[name] = general if in_column is None else in_column
+        given = {name: said[name] for name in OF_TABLES if said[name] is not None}
+        return MeaningFile(path, said["format"], bool(said["virtual_root"]), given)
 
     def _meaning(self, column: Mapping[str, Any], otherwise: Any) -> Any:
         from nominym.meaning import Equality, Order, Sets
-        from nominym.release import MeaningFile
 
         if "order" in column:
             return Order(column["order"])
@@ -407,9 +496,7 @@ class Request:
             return otherwise
         if text in WORDS:
             return {"number": Order, "equal": Equality, "sets": Sets}[text]()
-        said = {name: getattr(self.given, name, None) for name in ("format", "virtual_root")}
-        chosen = {name: column.get(name) if value is None else value for name, value in said.items()}
-        return MeaningFile(text, chosen["format"], bool(chosen["virtual_root"]))
+        return self._hierarchy(text, column)
 
     def _columns(self, columns: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         seen: dict[str, str] = {}

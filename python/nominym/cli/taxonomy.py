@@ -8,6 +8,7 @@ from nominym.atomic import check_new
 from nominym.cli import progress, say, say_json
 from nominym.error import NO_VALUE, Advice, ParameterError
 from nominym.meaning import Taxonomy, read_taxonomy
+from nominym.meaning.read import OF_TABLES
 from nominym.release import describe, read_table
 
 if TYPE_CHECKING:
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def _read(given: Namespace) -> Taxonomy:
-    return read_taxonomy(given.taxonomy, given.format, virtual_root=bool(given.virtual_root), progress=progress())
+    said = {name: getattr(given, name) for name in OF_TABLES if getattr(given, name) is not None}
+    how = {"virtual_root": bool(given.virtual_root), "progress": progress(), **said}
+    return read_taxonomy(given.taxonomy, given.format, **how)
 
 
 def info(given: Namespace) -> None:
@@ -47,7 +50,7 @@ def check(given: Namespace) -> None:
     if not given.column:
         raise ParameterError("name the column whose values are concepts", remedy=Advice("give {}", column=NO_VALUE))
     held = read_table(given.table, given.column, delimiter=given.delimiter, encoding=given.encoding or "utf-8",
-                      na=tuple(given.na or ()))  # fmt: skip
+                      na=tuple(given.na or ()), comment=given.comment)  # fmt: skip
     for name in held.column_names:
         found = tax.match(held[name])
         tax.concepts(found["value"], found["count"].tolist(), name)

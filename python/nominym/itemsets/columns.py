@@ -121,6 +121,57 @@ def from_arrow(array: Any, column: Any, missing: Missing) -> tuple[NDArray[np.ui
     return starts, values
 
 
+# ---- texts that list items, and tables with a row for each item of a record
+
+
+def split(texts: Any, separator: str) -> tuple[NDArray[np.uint64], Any]:
+    """Flatten texts that list items: where each begins, and the names of all items; an empty item is none."""
+    lists = pc.split_pattern(texts, separator)
+    starts = _starts(pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False))
+    values = pc.utf8_trim_whitespace(lists.flatten()).cast(pa.large_string())
+    held = pc.not_equal(values, "")
+    return _starts(held.to_numpy(zero_copy_only=False))[starts], as_numbers(values.filter(held))
+
+
+def as_numbers(values: Any) -> Any:
+    """Return items as whole numbers, if all are written as files of numbers have them; "007" is a text."""
+    number = pc.match_substring_regex(values, "^(0|[1-9][0-9]{0,9})$")
+    if not len(values) or not pc.all(number).as_py():
+        return values
+    numbers = values.cast(pa.int64())
+    return numbers if pc.max(numbers).as_py() <= names.LARGEST else values
+
+
+def from_long(
+    frame: Any, record: Any, item: Any, missing: Missing, of_text: bool
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], Any, NDArray[np.int64]]:
+    """Flatten a table of (record, item): where records begin, item numbers, names, and the first row of each record.
+
+    Records are in the order in which they appear first. A pair that stands there twice counts once.
+    """
+    table = Table(frame)
+    of, what = (table.column(name) for name in (record, item))
+    if of.missing:
+        gap = int(np.argmax(of.codes == MISSING))
+        raise DataError(f"row {gap}: which record this row belongs to is missing; fill or drop it", column=record)
+    gaps = what.codes == MISSING
+    if missing == "error" and gaps.any():
+        raise names.missing_error(f"row {int(np.argmax(gaps))}: an item", item)
+    found = names.from_python(what.categories or [""], lambda place: f"{what.categories[place]!r}", column=item)
+    found = found[: len(what.categories)]
+    found = as_numbers(found) if of_text and pa.types.is_large_string(found.type) else found
+    order = pc.sort_indices(found).to_numpy()
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    codes, firsts, places = np.unique(of.codes, return_index=True, return_inverse=True)
+    number = np.empty(len(codes), dtype=np.int64)
+    number[np.argsort(firsts, kind="stable")] = np.arange(len(codes))
+    rows, width = number[places.reshape(-1)], max(len(order), 1)
+    pairs = np.unique(rows[~gaps] * width + rank[what.codes[~gaps]])
+    sizes = np.bincount(pairs // width, minlength=len(codes))
+    return _starts(sizes), (pairs % width).astype(np.uint32), found.take(pa.array(order)), np.sort(firsts)
+
+
 # ---- tables with a column for each item
 
 

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from nominym.content import plain
 from nominym.control import require
 from nominym.error import DataError, FormatError, NominymError
 from nominym.files import StrPath, at_line, read_bytes
-from nominym.itemsets import names
+from nominym.itemsets import columns, names
 from nominym.itemsets.recode import Recode
 from nominym.itemsets.release import Release
 from nominym.itemsets.sets import ROWS, Itemsets, parse_fimi
@@ -65,8 +67,56 @@ def draft_text(release: Release, draft: Path) -> None:
             file.write(release.base.core.write(texts, first, end, release.distance.core, release.threshold, some))
 
 
+_BETWEEN = "|"
+_HEADER = re.compile(rb'"?base"?(.)"?distance"?\1"?threshold"?(?:\1"?label"?)?\r?(?:\n|$)')
+
+
+def draft_csv(release: Release, draft: Path, delimiter: str = ",") -> None:
+    """Write a release as delimited text to a draft: base, distance, threshold and, if there is one, label.
+
+    Items stand one after another in a cell, with a bar between them.
+    """
+    for name in release.base.names.cast(pa.large_string()).to_pylist():
+        if not name.strip() or name != name.strip() or re.search(r"[|\r\n]", name):
+            fault = "cannot have empty names, outer blanks, bars and line feeds"
+            raise DataError(f"item {name!r}: delimited text {fault}; use a Parquet file")
+    kinds = {"base": pa.string(), "distance": pa.string(), "threshold": pa.uint32()}
+    labels = None if release.labels is None else pa.array([str(label) for label in release.labels], pa.string())
+    schema = pa.schema({**kinds, **({} if labels is None else {"label": pa.string()})})
+    how = pa_csv.WriteOptions(delimiter=delimiter)
+    with draft.open("wb") as file, pa_csv.CSVWriter(file, schema, write_options=how) as writer:
+        for first in range(0, len(release), ROWS):
+            some = slice(first, first + ROWS)
+            parts = [_joined(release.base[some]), _joined(release.distance[some]), pa.array(release.threshold[some])]
+            parts += [] if labels is None else [labels[some]]
+            writer.write_table(pa.table(parts, schema=schema))
+
+
+def _joined(sets: Itemsets) -> Any:
+    """Write the items of each record into one text."""
+    texts = sets.names.cast(pa.string()).take(pa.array(sets.core.items()))
+    lists = pa.ListArray.from_arrays(pa.array(sets.core.starts().astype(np.int32)), texts)
+    return pc.binary_join(lists, _BETWEEN)
+
+
+def _from_csv(data: bytes, delimiter: str) -> Release:
+    table = pa_csv.read_csv(
+        pa.BufferReader(data),
+        parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=pa_csv.ConvertOptions(
+            column_types={"base": pa.string(), "distance": pa.string(), "threshold": pa.uint32(), "label": pa.string()},
+            strings_can_be_null=False,
+        ),
+    )
+    starts, values = columns.split(pa.chunked_array([*table["base"].chunks, *table["distance"].chunks], pa.string())
+                                   .combine_chunks(), _BETWEEN)  # fmt: skip
+    both = Itemsets.of_names(starts, values)
+    labels = table["label"] if "label" in table.column_names else None
+    return _release(both[: table.num_rows], both[table.num_rows :], table["threshold"], labels)
+
+
 def read_release(path: StrPath, taxonomy: Taxonomy | None = None) -> Release:
-    """Read a release from the Parquet or text file that it was written to; the owner's part was never there.
+    """Read a release from the Parquet, CSV or text file that it was written to; the owner's part was never there.
 
     ``taxonomy`` is the one by which the records were recoded, if there was one; files do not have it.
 
@@ -86,7 +136,12 @@ def read_release(path: StrPath, taxonomy: Taxonomy | None = None) -> Release:
     recover(path)
     data = read_bytes(path)
     try:
-        found = _from_parquet(data, path) if data[:4] == b"PAR1" else _from_text(data, path)
+        if data[:4] == b"PAR1":
+            found = _from_parquet(data, path)
+        elif (header := _HEADER.match(data)) is not None:
+            found = _from_csv(data, header[1].decode())
+        else:
+            found = _from_text(data, path)
     except (FormatError, MemoryError):
         raise
     # Of a damaged file, Arrow may raise anything that can be wrong with a number, an index, a type or a text.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import importlib
+import io
 import operator
 import os
 import zlib
@@ -21,7 +23,7 @@ from nominym import _core
 from nominym.atomic import check_new, write_atomic
 from nominym.control import Progress, is_whole, reporter, require
 from nominym.error import NO_VALUE, Advice, DataError, FormatError, MissingExtraError, ParameterError
-from nominym.files import StrPath, read_bytes
+from nominym.files import StrPath, read_bytes, read_text
 from nominym.itemsets import columns, names
 from nominym.itemsets.names import Missing
 
@@ -162,6 +164,65 @@ class Itemsets:
         with reporter(progress, "reading") as report:
             sets = parse_fimi(data, path, report)
         return sets if items is None else sets._over(items, lambda row: f"{os.fspath(path)}, line {row + 1}")
+
+    @classmethod
+    def from_baskets(
+        cls, path: StrPath, items: Any = None, *, delimiter: str = ",", encoding: str = "utf-8"
+    ) -> Itemsets:
+        """Read records from a file of baskets: items by name between commas, one record a line, no column names.
+
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import nominym as nym
+        >>> with TemporaryDirectory() as folder:
+        ...     path = Path(folder, "baskets.csv")
+        ...     _ = path.write_text("whole milk,bread,\\nbeer,,\\n\\n")
+        ...     sets = nym.Itemsets.from_baskets(path)
+        >>> sets.items, sets.to_lists()
+        (('beer', 'bread', 'whole milk'), [['bread', 'whole milk'], ['beer'], []])
+
+        Blanks around items and empty cells do not count; an empty line is a record without items. Items that are all
+        written as whole numbers are such. ``items`` as in ``from_lists``.
+        """
+        text = read_text(path, encoding, Advice("pass the encoding of the file, for example {}", encoding="latin-1"))
+        if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
+            fault = "give one character, such as ',' or ';' or a tab"
+            raise ParameterError(fault, parameter="delimiter", value=delimiter)
+        require(8 * len(text), f"reading {os.fspath(path)}", "write it as Parquet, with a column of lists")
+        lines = text.removesuffix("\n").split("\n") if text else []
+        if '"' in text:
+            starts, values = columns.from_lists(_cells(text, path, delimiter), None, "error")
+            values = columns.as_numbers(values) if pa.types.is_large_string(values.type) else values
+        else:
+            starts, values = columns.split(pa.array(lines, pa.large_string()), delimiter)
+        return cls._coded(starts, values, items, None)
+
+    @classmethod
+    def from_long(cls, table: Any, record: Any, item: Any, *, missing: Missing = "error") -> Itemsets:
+        """Make records from a table with one row for each item of a record.
+
+        >>> import nominym as nym
+        >>> sold = {"receipt": [7, 7, 3, 7], "article": ["milk", "bread", "milk", "milk"]}
+        >>> nym.Itemsets.from_long(sold, "receipt", "article").to_lists()
+        [['bread', 'milk'], ['milk']]
+
+        ``record`` and ``item`` name columns. Records are in the order in which they appear first; an item that stands
+        several times in a record counts once. With ``missing="empty"``, a missing item is none.
+        """
+        names.check_missing(missing)
+        starts, codes, found, _ = columns.from_long(table, record, item, missing, of_text=False)
+        return cls._made(starts, codes, found)
+
+    @classmethod
+    def of_names(cls, starts: NDArray[np.uint64], values: Any) -> Itemsets:
+        """Make records from where each begins in an Arrow array of names."""
+        return cls._coded(starts, values, None, None)
+
+    @classmethod
+    def of_long_file(cls, table: Any, record: str, item: str) -> tuple[Itemsets, NDArray[np.int64]]:
+        """Make records from a table that was read from a file, and return the first row of each too."""
+        starts, codes, found, firsts = columns.from_long(table, record, item, "error", of_text=True)
+        return cls._made(starts, codes, found), firsts
 
     @classmethod
     def _coded(cls, starts: NDArray[np.uint64], values: Any, items: Any, column: Any) -> Itemsets:
@@ -367,6 +428,15 @@ def parse_fimi(data: bytes, path: StrPath, report: Any = None) -> Itemsets:
     except ParameterError as error:
         raise FormatError(f"{os.fspath(path)}, {error}") from None
     return Itemsets(core, pa.array(ids.astype(np.int64)))
+
+
+def _cells(text: str, path: StrPath, delimiter: str) -> list[list[str]]:
+    """Split lines in which there are quotes."""
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise FormatError(f'{os.fspath(path)}: {error}; write " inside a quoted cell as ""') from None
+    return [[cell.strip() for cell in row if cell.strip()] for row in rows]
 
 
 def _polars(library: object) -> Any:

@@ -14,16 +14,28 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from nominym._core import ConceptRows, Graph
+from nominym._core import ConceptRows, Graph, common_concepts, mean_concepts
 from nominym.control import Progress, reporter, steps
-from nominym.error import Advice, CycleError, ParameterError, RootError, TaxonomyError, UnknownConceptError
+from nominym.error import (
+    Advice,
+    CycleError,
+    MeaningWarning,
+    ParameterError,
+    RootError,
+    TaxonomyError,
+    UnknownConceptError,
+    warn,
+)
+from nominym.meaning import codes
 from nominym.meaning.base import (
     MANY,
+    Cells,
     Distances,
     Meaning,
     Measure,
     Names,
     Space,
+    Standing,
     Values,
     as_measure,
     is_frame,
@@ -67,6 +79,22 @@ class Concepts:
         """Add an is-a link."""
         self.child.append(child)
         self.parent.append(parent)
+
+    def below_one(self, name: str | None = None, label: str | None = None) -> Concepts:
+        """Put one concept above those that have no parent, if these are several, and return all.
+
+        It gets a name where the format has one for the whole; a name that is taken is written as a whole's.
+        """
+        lower, known = set(self.child), set(self.ids)
+        tops = [top for top in dict.fromkeys(self.ids) if top not in lower]
+        if len(tops) > 1:
+            top = VIRTUAL_ROOT if name is None else name if name not in known else f"({name})"
+            self.ids.append(top)
+            for each in tops:
+                self.link(each, top)
+            if label is not None and label != top:
+                self.labels[top] = label
+        return self
 
 
 class Taxonomy(Meaning):
@@ -134,6 +162,33 @@ class Taxonomy(Meaning):
             synonyms={name: list(names) for name, names in (synonyms or {}).items()},
         )
         return cls.from_concepts(concepts, virtual_root, progress=progress)
+
+    @classmethod
+    def from_prefixes(
+        cls,
+        codes: Iterable[Any],
+        lengths: Sequence[int],
+        labels: Mapping[str, str] | None = None,
+        *,
+        progress: Progress = None,
+    ) -> Taxonomy:
+        """Build a taxonomy of codes whose first characters are their groups, as in ISCO, ATC, NACE and postcodes.
+
+        ``lengths`` are those of the groups, from few characters to many; dots, blanks and the like do not count. A code
+        that is shorter or longer has its place between or below them, missing codes are left out, and several codes of
+        the first length get one concept above them. ``labels`` are by code or prefix.
+
+        >>> tax = Taxonomy.from_prefixes(["2211", "2221", "5311"], [1, 2, 3, 4], labels={"22": "Health"})
+        >>> tax.lcs(["2211", "2221"]), tax.label("22"), tax.depth("5311"), tax.root
+        ('22', 'Health', 5, '(virtual root)')
+        >>> Taxonomy.from_prefixes(["01.11", "01.13"], [2, 3, 4]).subsumers("0113")
+        ['01.13', '01.1', '01']
+        """
+        from nominym.meaning.read.levels import by_prefix
+
+        if isinstance(codes, str) or not hasattr(codes, "__iter__"):
+            raise ParameterError(f"a list of codes is needed, not {codes!r}", parameter="codes")
+        return cls.from_concepts(by_prefix(to_list(codes), lengths, labels), progress=progress)
 
     @classmethod
     def from_concepts(cls, concepts: Concepts, virtual_root: bool = False, *, progress: Progress = None) -> Taxonomy:
@@ -265,7 +320,21 @@ class Taxonomy(Meaning):
 
         ``counts`` (how often each value occurs) and ``column`` only serve the message.
         """
-        return self._names.resolve(list(values), counts, column)
+        listed = list(values)
+        try:
+            found = self._names.resolve(listed, counts, column)
+        except UnknownConceptError as error:
+            if (other := codes.likely(self.root, listed)) is not None:
+                error.message += f". They look like codes of {other}, not of {self.root}"
+            raise
+        self._doubt(listed, column)
+        return found
+
+    def _doubt(self, values: Sequence[object], column: str | None = None) -> None:
+        """Warn of values that are concepts, but may be meant as codes of another system."""
+        if (why := codes.doubt(self.root, values)) is not None:
+            where = "" if column is None else f"column {column!r}: "
+            warn(f"{where}{why}; write codes with their dots, or use the other code system", MeaningWarning)
 
     def match(self, values: Any) -> pd.DataFrame:
         """Show how each distinct value is read: by id, by label, by synonym, as several concepts, or not at all.
@@ -279,6 +348,8 @@ class Taxonomy(Meaning):
         """
         counted = Counter(value for value in to_list(values) if not is_missing(value))
         found = [self._names.find(value) for value in counted]
+        if all(len(named) == 1 for _, named in found):
+            self._doubt(list(counted))
         concepts = [self._ids[named[0]] if len(named) == 1 else None for _, named in found]
         columns = {"value": list(counted), "concept": concepts, "how": [how for how, _ in found]}
         return pd.DataFrame(columns, dtype=object).assign(count=np.array(list(counted.values()), dtype=np.int64))
@@ -559,6 +630,36 @@ class ConceptSpace(Space):
         with reporter(progress, "semantic mean") as report:
             return self.taxonomy.graph.mean(places, counts, self.measure.name, self.content, report)
 
+    def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find the concepts of least squared distance: ties by whether a value is below, by depth, and by id."""
+        with reporter(progress, "semantic means") as report:
+            found = mean_concepts(self.taxonomy.graph, cells, self.measure.name, self.content, report)
+        return Standing(found.astype(np.int64))
+
     def common(self, places: NDArray[np.uint32]) -> str:
         """Return the id of the least common subsumer."""
         return self.name(self.taxonomy.graph.lcs(np.ascontiguousarray(places, dtype=np.uint32)))
+
+    def commons(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find the least common subsumers."""
+        with reporter(progress, "common subsumers") as report:
+            return Standing(common_concepts(self.taxonomy.graph, cells, report).astype(np.int64))
+
+    def labelled(self, columns: Sequence[Values]) -> bool:
+        """Tell whether all values of some columns are labels, not ids."""
+
+        def are_labels(places: NDArray[np.uint32], column: Values) -> bool:
+            ids = [self.names[place] for place in places.tolist()]
+            labels = [self.taxonomy.label(name) for name in ids]
+            return labels == list(column.categories) and labels != ids
+
+        return bool(columns) and all(map(are_labels, self.places, columns))
+
+    def spellings(self, by_label: bool) -> Sequence[str]:
+        """Return how each concept is written: by id, or by label where that names one concept only."""
+        if not by_label:
+            return self.names
+        labels = [self.taxonomy.label(name) for name in self.names]
+        times = Counter(text.casefold() for text in (*labels, *self.names))
+        both = zip(labels, self.names, strict=True)
+        return [label if times[label.casefold()] == 1 else name for label, name in both]

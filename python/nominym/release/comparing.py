@@ -15,7 +15,7 @@ from nominym.content import plain
 from nominym.control import Progress
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
 from nominym.files import StrPath, as_path
-from nominym.itemsets import Itemsets, Release, closed, read_release
+from nominym.itemsets import Itemsets, Recode, Release, closed, read_release
 from nominym.itemsets import files as set_files
 from nominym.journal import recover
 from nominym.meaning import Meaning, Measure, Order, Taxonomy
@@ -23,7 +23,8 @@ from nominym.method import Method
 from nominym.release import files, sizing
 from nominym.release.manifest import Manifest, OwnersRecord, digest_of, manifest_path, read_manifest, read_record
 from nominym.release.meanings import alike, check_same, find_meanings, noun_of, read_meanings, with_numbers
-from nominym.release.pipeline import ITEMS, PERSON, QUASI, missing_texts, read_sets
+from nominym.release.pipeline import ITEMS, PERSON, QUASI, missing_texts
+from nominym.release.sets import Layout, read_sets
 from nominym.table import Column, Comparison, Table, code
 
 if TYPE_CHECKING:
@@ -160,6 +161,8 @@ def are_sets(original: StrPath, release: StrPath) -> bool:
     """Tell whether two files are item sets and a release of them."""
     if files.suffix(as_path(original)) in files.FIMI:
         return True
+    if manifest_path(as_path(release)).exists():
+        return read_manifest(release).command == Recode.command
     if as_path(release).suffix.lower() not in files.PARQUET:
         return False
     with closing(files.ParquetTable(release)) as table:
@@ -179,6 +182,7 @@ def compare_files(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     na: Sequence[str] = (),
+    comment: str | None = None,
     order_needed: str | None = None,
     progress: Progress = None,
 ) -> FilePair:
@@ -215,7 +219,8 @@ def compare_files(
     told = _person_of(manifest)
     person = told if person is None else person
     how: dict[str, Any] = {"delimiter": delimiter, "encoding": encoding}
-    with files.open_table(original, **how) as before, files.open_table(release, **how) as after:
+    # A release has no comments; what looks like one there is a value.
+    with files.open_table(original, **how, comment=comment) as before, files.open_table(release, **how) as after:
         shared = [name for name in before.names if name in after.names]
         wanted = list(dict.fromkeys([*known, *(shared if columns is None else columns)]))
         kept = [name for name in shared if name not in known]
@@ -337,13 +342,19 @@ def compare_sets(
     key: StrPath | None = None,
     column: str | None = None,
     person: StrPath | None = None,
+    record: str | None = None,
+    item: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    comment: str | None = None,
     taxonomy: Taxonomy | StrPath | None = None,
     progress: Progress = None,
 ) -> SetsPair:
     """Read set-valued records and their release, with the manifest beside it.
 
     ``person`` is the column that tells whose record it is; of a FIMI file, a file with one person a line. ``taxonomy``
-    is what the items mean, which is needed where records were recoded by it: then they are compared as closures.
+    is what the items mean, which is needed where records were recoded by it: then they are compared as closures. The
+    rest is as for ``publish``.
     """
     original, release = as_path(original), as_path(release)
     recover(release)
@@ -351,7 +362,8 @@ def compare_sets(
     manifest = read_manifest(release) if manifest_path(release).exists() else None
     if manifest is not None:
         manifest.check(release, sha256[1])
-    sets, _, persons, _ = read_sets(original, column, None, person, progress)
+    how = Layout(column, None, person, record, item, delimiter, encoding, comment)
+    sets, _, persons, _ = read_sets(original, how, progress)
     published = read_release(release)
     if manifest is not None and published.method is None:
         published = replace(published, params=manifest.params)
@@ -368,11 +380,11 @@ def compare_sets(
             method: Any = manifest.method
             published = replace(published, method=method, params=manifest.params, summary=manifest.summary)
         published = replace(published, summary={**published.summary, "notes": manifest.notes})
-    record = _record(key, original, release, (sets.n, len(published)), sha256)
+    owners = _record(key, original, release, (sets.n, len(published)), sha256)
     whose = None if persons is None else code(persons, "person")
     if whose is not None and len(whose) != sets.n:
         raise DataError(f"{len(whose):,} persons for {sets.n:,} records; give one for each", parameter="person")
-    return SetsPair(sets, published, manifest, record, sha256, whose)
+    return SetsPair(sets, published, manifest, owners, sha256, whose)
 
 
 # ---- the owner's record

@@ -30,6 +30,7 @@ from nominym.control import Progress, reporter, require
 from nominym.error import NO_VALUE, Advice, DataError, FormatError, ParameterError, SizeError, no_column
 from nominym.files import StrPath, as_input, check_encoding, check_mark, likely_encoding
 from nominym.journal import recover
+from nominym.release.sheets import SHEETS, read_sheet
 from nominym.release.sizing import Reading
 from nominym.table import Table, bare, or_data_error, tidied, to_arrow
 
@@ -46,11 +47,32 @@ _LINES = 1 << 14
 _USUAL = ",;\t|"
 
 
-def check_text(delimiter: str, encoding: str) -> None:
-    """Refuse what is no delimiter or no encoding."""
+def check_text(delimiter: str, encoding: str, comment: str | None = None) -> None:
+    """Refuse what is no delimiter, no encoding or no beginning of comments."""
     check_encoding(encoding)
     if not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise ParameterError("give one character, such as ',' or ';' or a tab", parameter="delimiter", value=delimiter)
+    if comment is not None and (not isinstance(comment, str) or not comment or set(comment) & {'"', "\r", "\n"}):
+        raise ParameterError("give what lines of comment begin with, such as '#'", parameter="comment", value=comment)
+
+
+class _Comments:
+    """Leaves lines of comment out of a text that goes by; inside quotes there is none."""
+
+    def __init__(self, sign: str) -> None:
+        self._sign, self._quoted, self.held = sign.encode(), False, b""
+
+    def without(self, data: bytes, final: bool) -> bytes:
+        """Return the lines that are complete, without comments."""
+        data = self.held + data
+        end = len(data) if final else data.rfind(b"\n") + 1
+        text, self.held = data[:end], data[end:]
+        kept = []
+        for line in text.splitlines(keepends=True):
+            if self._quoted or not line.startswith(self._sign):
+                kept.append(line)
+                self._quoted ^= bool(line.count(b'"') % 2)
+        return b"".join(kept)
 
 
 class Watched(io.FileIO):
@@ -80,12 +102,15 @@ class _Decoded:
 
     closed = False
 
-    def __init__(self, stream: Any, path: StrPath, delimiter: str, encoding: str) -> None:
+    def __init__(self, stream: Any, path: StrPath, delimiter: str, encoding: str, comment: str | None) -> None:
+        self._comments = None if comment is None else _Comments(comment)
         self._stream, self._where, self._encoding = stream, os.fspath(path), encoding
         self._begun = bytes(stream.read(_BLOCK))
         check_mark(encoding, self._begun[:4], path)
         self._decoder, self._lines, self._done = codecs.getincrementaldecoder(encoding)(), 1, False
         self._ready = self._decoded(self._begun).removeprefix(codecs.BOM_UTF8)
+        if self._comments is not None and not self._ready:  # one line, of which the end is not seen yet
+            self._ready = self._decoded(b"")
         self._last = self._ready[-1:]
         self.names = self._header(self._ready.decode(), delimiter)
         self.density = (self._lines - 1) / len(self._begun)
@@ -104,7 +129,7 @@ class _Decoded:
                 remedy=Advice("pass the encoding of the file, for example {}", encoding=likely_encoding(self._begun)),
             ) from None
         self._lines += text.count(b"\n")
-        return text
+        return text if self._comments is None else self._comments.without(text, final=not data)
 
     def _header(self, start: str, delimiter: str) -> list[str]:
         if not start.strip():
@@ -146,9 +171,9 @@ class _Decoded:
 class TextFile:
     """A file of delimited text, opened once: nothing is interpreted, an empty cell is missing."""
 
-    def __init__(self, path: StrPath, delimiter: str, encoding: str) -> None:
+    def __init__(self, path: StrPath, delimiter: str, encoding: str, comment: str | None = None) -> None:
         """Open the file and read the names of its columns."""
-        check_text(delimiter, encoding)
+        check_text(delimiter, encoding, comment)
         self.where, self._delimiter = os.fspath(path), delimiter
         self.types: dict[str, Any] = {}
         self._watched = Watched(path)
@@ -156,7 +181,7 @@ class TextFile:
         # Held as long as the file: Arrow closes what it unpacks when it lets go of it.
         self._bytes = pa.CompressedInputStream(pa.PythonFile(self._watched, "r"), "gzip") if packed else self._watched
         try:
-            self._text: _Decoded | None = _Decoded(self._bytes, path, delimiter, encoding)
+            self._text: _Decoded | None = _Decoded(self._bytes, path, delimiter, encoding, comment)
             self.names = self._text.names
             # As many as there are at the beginning; of a packed file nobody knows.
             self.rows = None if packed else round(self._watched.size * self._text.density) - 1
@@ -335,7 +360,8 @@ def is_parquet(path: StrPath) -> bool:
         return True
     if suffix(path) not in TEXT:
         raise ParameterError(
-            f"{os.fspath(path)}: a table is in a file that ends in {', '.join((*TEXT, *PARQUET))}, or .gz after text"
+            f"{os.fspath(path)}: a table is in a file that ends in {', '.join((*TEXT, *PARQUET))}, or .gz after text; "
+            f"{', '.join(SHEETS)} are read, not written"
         )
     return False
 
@@ -352,7 +378,9 @@ def listed(names: Sequence[Any], most: int = 10) -> str:
     return ", ".join(map(repr, islice(names, most))) + more
 
 
-def open_table(source: Any, *, delimiter: str | None = None, encoding: str = "utf-8") -> closing[Reader]:
+def open_table(
+    source: Any, *, delimiter: str | None = None, encoding: str = "utf-8", comment: str | None = None
+) -> closing[Reader]:
     """Open a table, in a file or in memory."""
     found: Reader
     if not isinstance(source, str | os.PathLike):
@@ -361,10 +389,12 @@ def open_table(source: Any, *, delimiter: str | None = None, encoding: str = "ut
         recover(source)
         # Arrow waits for ever for a thread that cannot be started.
         require(_THREADS, f"reading {os.fspath(source)}", "raise the limit of the process")
-        if is_parquet(as_input(source)):
+        if as_input(source).suffix.lower() in SHEETS:
+            found = _InMemory(read_sheet(source), source)
+        elif is_parquet(source):
             found = ParquetTable(source)
         else:
-            found = TextFile(source, _delimiter(source, delimiter), encoding)
+            found = TextFile(source, delimiter_of(source, delimiter), encoding, comment)
     name, times = next(iter(Counter(found.names).most_common(1)), ("", 0))
     if times > 1 or "" in found.names:
         found.close()
@@ -374,7 +404,8 @@ def open_table(source: Any, *, delimiter: str | None = None, encoding: str = "ut
     return closing(found)
 
 
-def _delimiter(path: StrPath, given: str | None) -> str:
+def delimiter_of(path: StrPath, given: str | None) -> str:
+    """Return the delimiter of a file, as given or as its name says."""
     return given if given is not None else "\t" if suffix(path) == ".tsv" else ","
 
 
@@ -403,9 +434,10 @@ def read_table(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     na: Mapping[str, Sequence[str]] | Sequence[str] = (),
+    comment: str | None = None,
     progress: Progress = None,
 ) -> Any:
-    """Read a table from a CSV or Parquet file, as an Arrow table that every method of nominym takes.
+    """Read a table from a file, as an Arrow table that every method of nominym takes.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -415,15 +447,16 @@ def read_table(
     >>> table["diagnosis"].to_pylist()
     ['flu', None, 'flu']
 
-    The file ends in ``.csv``, ``.tsv`` or ``.txt`` (with ``.gz`` after it, if packed), or in ``.parquet``. Columns that
-    are not asked for are never in memory; by default all are. Delimited text has a comma (a tab in ``.tsv``) and UTF-8,
-    unless said otherwise. ``na`` are texts that stand for a missing value, besides empty cells: for all columns, or by
-    column.
+    The file ends in ``.csv``, ``.tsv`` or ``.txt`` (with ``.gz`` after it, if packed), or in ``.parquet``; with the
+    extra ``tables`` also in ``.xlsx`` (Excel, first sheet) or ``.sav`` (SPSS), and without it in ``.dta`` (Stata).
+    Columns that are not asked for are never in memory, except of these three; by default all are read. Delimited text
+    has a comma (a tab in ``.tsv``) and UTF-8, unless said otherwise; lines that begin with ``comment`` are left out.
+    ``na`` are texts that stand for a missing value, besides empty cells: for all columns, or by column.
 
     Delimited text is not interpreted: "007" stays what it is. Texts are dictionaries: a code for each record, and every
     distinct text once. Parquet columns of other types keep them.
     """
-    with open_table(path, delimiter=delimiter, encoding=encoding) as table:
+    with open_table(path, delimiter=delimiter, encoding=encoding, comment=comment) as table:
         return read_columns(table, columns, na, progress)
 
 
@@ -440,11 +473,11 @@ def _without(column: Any, texts: Sequence[str]) -> Any:
 
 
 class _InMemory:
-    """A frame of any library."""
+    """A frame of any library, or what was read from the file of another program."""
 
-    def __init__(self, data: Any) -> None:
-        self._table = Table(data)
-        self.where, self.names = "the table", self._table.names
+    def __init__(self, data: Any, path: StrPath | None = None) -> None:
+        self._table, self._path = Table(data), path
+        self.where, self.names = "the table" if path is None else os.fspath(path), self._table.names
         self.rows: int | None = len(self._table)
         self.types: dict[str, Any] = {}
 
@@ -454,7 +487,7 @@ class _InMemory:
         return found
 
     def fingerprint(self) -> dict[str, Any]:
-        return {}
+        return {} if self._path is None else fingerprint(self._path)
 
     def close(self) -> None:
         pass
@@ -587,7 +620,7 @@ def write_draft(
     if is_parquet(path):
         _write_parquet(table, draft, types)
         return
-    delimiter = _delimiter(path, delimiter)
+    delimiter = delimiter_of(path, delimiter)
     check_text(delimiter, encoding)
     # One file for both, closed by itself: Arrow keeps the file of a packed stream open that it could not finish.
     with draft.open("wb") as file:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -28,6 +28,8 @@ class MeaningFile:
     path: str
     format: str | None = None
     virtual_root: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Those of the reader of the format, such as the columns of child and parent."""
 
     def __fspath__(self) -> str:
         """Return the path."""
@@ -37,7 +39,8 @@ class MeaningFile:
         """Read the file."""
         if as_path(self.path).suffix.lower() == ".order":
             return Order(_ranked(self.path))
-        return read_taxonomy(self.path, self.format, virtual_root=self.virtual_root, progress=progress)
+        how = {"virtual_root": self.virtual_root, **self.options}
+        return read_taxonomy(self.path, self.format, progress=progress, **how)
 
 
 def _ranked(path: str) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from nominym import _core, groups, journal
 from nominym.atomic import Draft, check_new, same_file
@@ -31,10 +32,10 @@ from nominym.error import (
     UnknownColumnError,
     warn,
 )
-from nominym.files import StrPath, as_path, read_text
+from nominym.files import StrPath, as_path
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
-from nominym.meaning import Equality, is_sequence
+from nominym.meaning import WITHOUT_TAXONOMY, Equality, is_sequence
 from nominym.method import Method, Result
 from nominym.release import files, sizing
 from nominym.release.manifest import (
@@ -47,7 +48,8 @@ from nominym.release.manifest import (
     write_record,
 )
 from nominym.release.meanings import Meanings, read_meanings
-from nominym.swap import DataSwap, RankSwap
+from nominym.release.sets import Layout, read_sets
+from nominym.swap import DataSwap
 from nominym.table import Table, code
 
 IDENTIFIER, QUASI, KEEP, PERSON = ROLES = ("identifier", "quasi-identifier", "keep", "person")
@@ -107,9 +109,15 @@ def publish(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     na: Sequence[str] = (),
+    comment: str | None = None,
     label: Any = None,
     person: Any = None,
     column: str | None = None,
+    record: str | None = None,
+    item: str | None = None,
+    engine: str | None = None,
+    plan: str | None = None,
+    master: str | None = None,
     progress: Progress = None,
 ) -> Publication:
     """Make a release of records: drop what identifies, shuffle, mask, and write all files or none.
@@ -127,16 +135,17 @@ def publish(
     Parameters
     ----------
     source
-        A table: the path of a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``) or ``.parquet`` file, or a frame of any
-        library. For ``Recode``, set-valued records: an ``Itemsets``, a FIMI file, or a column of lists.
+        A table: the path of a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``), ``.parquet``, ``.xlsx``, ``.dta`` or
+        ``.sav`` file, or a frame of any library. For ``Recode``, set-valued records: an ``Itemsets``, a FIMI file, or a
+        column of lists; baskets as ``.csv``, ``.tsv`` or ``.txt``, one a line; a table with ``record`` and ``item``.
     target
-        The file to write: ``.csv``, ``.tsv``, ``.txt``, ``.parquet``; of item sets, ``.parquet`` or ``.txt``.
+        The file to write: ``.csv``, ``.tsv``, ``.txt``, ``.parquet``; of item sets, ``.parquet``, ``.csv`` or ``.txt``.
     roles
         What each column is: "identifier" (dropped), "quasi-identifier" (masked), "keep" (published as it is) or
         "person" (dropped; tells whose record it is, so that k counts persons). A column without a role is an error,
         unless the method says that it tells persons or is sensitive. Item sets have no roles: None.
     method
-        How to mask: ``RankSwap``, ``Noise``, ``DataSwap`` or ``Recode``.
+        How to mask: ``RankSwap``, ``Microaggregate``, ``Noise``, ``DataSwap`` or ``Recode``.
     meanings
         What the values of quasi-identifiers mean, by column; a path is read as a taxonomy. ``DataSwap`` needs none. For
         item sets, ``{"items": taxonomy}`` recodes them by what they mean, as ``Recode(taxonomy=…)`` does.
@@ -153,18 +162,38 @@ def publish(
         Of delimited text, in and out: by default a comma (a tab in ``.tsv``), and UTF-8.
     na
         Texts that mean a missing value in masked columns, as empty cells do.
+    comment
+        What lines of comment in delimited text begin with; they are not part of the table, nor of the release.
     label, person, column
         For item sets, the columns of sensitive labels and of what tells persons (of a FIMI file, files with one a line;
         of an ``Itemsets``, the labels and persons themselves), and the column of lists.
+    record, item
+        For item sets in a table with a row for each item, the columns that tell the record and the item.
+    engine, plan, master
+        "spark" masks a Parquet folder, or a Spark data frame, on Apache Spark, and writes a Parquet folder whose rows
+        are sorted by their content; ``plan`` is that of ``nominym.spark.rank_swap``, and ``master`` the cluster, by
+        default that of the session, or all cores of this machine.
     progress
         ``True`` for a bar, or a callable of (done, total).
     """
     check_seed(seed)
     check_progress(progress)
     if not isinstance(method, Method):
-        raise ParameterError(
-            f"a RankSwap, Noise, DataSwap or Recode is needed, not {type(method).__name__}", parameter="method"
-        )
+        known = "a RankSwap, Microaggregate, Noise, DataSwap or Recode"
+        raise ParameterError(f"{known} is needed, not {type(method).__name__}", parameter="method")
+    if engine not in (None, "spark"):
+        raise ParameterError("give 'spark', or leave it out", parameter="engine", value=engine)
+    if engine == "spark" or type(source).__module__.startswith("pyspark."):
+        given = {"key": key, "keep_order": keep_order, "delimiter": delimiter, "na": na, "label": label,
+                 "person": person, "column": column}  # fmt: skip
+        from nominym import spark
+
+        spark.check_options(given)
+        return spark.publish(source, target, roles, method, meanings, plan=plan, master=master, overwrite=overwrite,
+                             seed=seed, progress=progress)  # fmt: skip
+    for name, value in (("plan", plan), ("master", master)):
+        if value is not None:
+            raise ParameterError("it plays a part only where engine is 'spark'", parameter=name, value=value)
     if isinstance(source, str | os.PathLike):
         journal.recover(source)
         as_path(source).stat()
@@ -173,22 +202,25 @@ def publish(
     if isinstance(method, Recode):
         if keep_order or roles:
             raise ParameterError("item sets have no roles, and their rows are always shuffled: leave such settings out")
-        return _publish_sets(source, paths, method, meanings or {}, overwrite, seed, column, label, person, progress)
+        how = Layout(column, label, person, record, item, delimiter, encoding, comment)
+        return _publish_sets(source, paths, method, meanings or {}, overwrite, seed, how, progress)
     if isinstance(source, Itemsets):
         raise ParameterError(f"{method!r} masks tables; item sets are recoded: give a Recode", parameter="method")
-    if label is not None or person is not None or column is not None:
-        remedy = Advice("leave {}, {} and {} out", label=NO_VALUE, person=NO_VALUE, column=NO_VALUE)
-        raise ParameterError("a table has roles in place of labels, persons and a column of items", remedy=remedy)
+    for_sets = {"label": label, "person": person, "column": column, "record": record, "item": item}
+    if any(each is not None for each in for_sets.values()):
+        given_too = {name: NO_VALUE for name, each in for_sets.items() if each is not None}
+        remedy = Advice("leave " + ", ".join("{}" for _ in given_too) + " out", **given_too)
+        raise ParameterError("a table has roles in place of labels, persons and columns of items", remedy=remedy)
     markers = missing_texts(na)
-    with files.open_table(source, delimiter=delimiter, encoding=encoding) as table:
+    with files.open_table(source, delimiter=delimiter, encoding=encoding, comment=comment) as table:
         files.is_parquet(target)
-        method, given = _with_roles(method, check_mapping(roles))
+        method, given = with_roles(method, check_mapping(roles))
         given = check_roles(given, table.names)
         masked = [name for name, role in given.items() if role == QUASI]
         if not masked:
             raise ParameterError("no column is to be masked", remedy=Advice("give {}", meanings=NO_VALUE))
         meanings = {} if meanings is None else meanings
-        _check_meanings(meanings, masked, isinstance(method, DataSwap))
+        check_meant(meanings, masked, isinstance(method, DataSwap))
         sources = {name: os.fspath(each) for name, each in meanings.items() if isinstance(each, str | os.PathLike)}
         inputs = [path for path in (source, *sources.values()) if isinstance(path, str | os.PathLike)]
         check_targets(paths, inputs, overwrite)
@@ -199,8 +231,8 @@ def publish(
         # Kept columns come out as they were, whatever they say.
         marked = [name for name in used if name not in kept]
         # Identifiers are read where several records may be one person's, which nothing else tells.
-        strict = isinstance(method, RankSwap) and method.strict and counted is None
-        dropped = [name for name in table.names if strict and given[name] == IDENTIFIER]
+        alone = method.grouped and counted is None
+        dropped = [name for name in table.names if alone and given[name] == IDENTIFIER]
         sizing.expect_release(table.rows, len(used), len(dropped))
         records = files.read_columns(table, [*used, *dropped], dict.fromkeys(marked, markers), progress)
         identifiers, records = records.select(dropped), records.select(used)
@@ -214,7 +246,7 @@ def publish(
                     Table(records).column(name).check_missing("error")
         if counted is not None and pc.any(pc.is_null(records[counted], nan_is_null=True)).as_py():
             groups.check_persons(Table(records).column(counted))
-        _warn_of_persons(identifiers)
+        warn_of_persons({name: _times(identifiers[name]) for name in identifiers.column_names})
         del identifiers
         sizing.require_release(records)
         shape = {"rows": records.num_rows, "columns": len(table.names)}
@@ -229,7 +261,7 @@ def publish(
     table_of.shuffled = not keep_order
     notes = _check_kept(method, table_of, masked, kept)
     result: Result = method.apply(table_of, {name: known.get(name, Equality()) for name in masked}, seed, progress)  # type: ignore[attr-defined]
-    manifest = _manifest(
+    manifest = manifest_of(
         result,
         seed,
         notes,
@@ -240,12 +272,12 @@ def publish(
     )
     realised = {} if key is None else result.owners("the owner's record").summary
     group_of = None if result.secret is None else result.secret.groups
-    record = OwnersRecord(rows, described, seed, realised, None if group_of is None else group_of[rows])
+    owners = OwnersRecord(rows, described, seed, realised, None if group_of is None else group_of[rows])
 
     def write(draft: Path) -> None:
         files.write_draft(result.data, draft, target, delimiter, encoding, types)
 
-    return _write_files(Publication(manifest, result, paths), write, record, overwrite)
+    return _write_files(Publication(manifest, result, paths), write, owners, overwrite)
 
 
 def _publish_sets(
@@ -255,23 +287,21 @@ def _publish_sets(
     meanings: Meanings,
     overwrite: bool,
     seed: int | None,
-    column: str | None,
-    label: Any,
-    person: Any,
+    how: Layout,
     progress: Progress,
 ) -> Publication:
     suffix = paths.release.suffix.lower()
-    if suffix not in (".txt", ".dat", *files.PARQUET):
-        raise ParameterError(f"{paths.release}: a release of item sets ends in .parquet or .txt")
+    if suffix not in (".csv", ".txt", ".dat", *files.PARQUET):
+        raise ParameterError(f"{paths.release}: a release of item sets ends in .parquet, .csv or .txt")
     if set(meanings) - {ITEMS} or (meanings and method.taxonomy is not None):
         fault = f"item sets have one meaning, that of {ITEMS!r}, which is given here or to the method"
         raise ParameterError(fault, parameter="meanings", value=list(meanings))
-    given = (source, label, person, *meanings.values())
+    given = (source, how.label, how.person, *meanings.values())
     inputs = [path for path in given if isinstance(path, str | os.PathLike) and Path(path).is_file()]
     check_targets(paths, inputs, overwrite)
     if meanings:
         method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])  # type: ignore[arg-type]  # checked
-    sets, labels, persons, left_out = read_sets(source, column, label, person, progress)
+    sets, labels, persons, left_out = read_sets(source, how, progress)
     release = method.apply(sets, labels, seed, progress, person=persons)
     secret = release.secret
     assert secret is not None
@@ -288,13 +318,20 @@ def _publish_sets(
     named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)
     meant = {} if release.taxonomy is None else {ITEMS: describe(release.taxonomy, named)}
     output = {"rows": len(release), "items": release.base.n_items}
-    manifest = _manifest(release, seed, notes, meanings=meant, output=output)
-    write = set_files.draft_parquet if suffix in files.PARQUET else set_files.draft_text
+    manifest = manifest_of(release, seed, notes, meanings=meant, output=output)
     made = Publication(manifest, release, paths)
-    return _write_files(made, lambda draft: write(release, draft), record, overwrite)
+
+    def write(draft: Path) -> None:
+        if suffix == ".csv":
+            set_files.draft_csv(release, draft, how.delimiter or ",")
+        else:
+            (set_files.draft_parquet if suffix in files.PARQUET else set_files.draft_text)(release, draft)
+
+    return _write_files(made, write, record, overwrite)
 
 
-def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str] = (), **more: Any) -> Manifest:
+def manifest_of(result: Result | Release, seed: int | None, notes: Sequence[str] = (), **more: Any) -> Manifest:
+    """Make the manifest of a result; ``more`` is what only the pipeline knows."""
     assert result.method is not None
     seeded = seed is not None
     return Manifest(
@@ -312,7 +349,7 @@ def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str] =
 # ---- roles and meanings
 
 
-def _with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[str, str]]:
+def with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[str, str]]:
     """Return method and roles, each with what the other says of persons and of sensitive columns."""
     persons = [name for name, role in roles.items() if role == PERSON]
     if len(persons) > 1:
@@ -321,7 +358,7 @@ def _with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[
             f"{len(persons)} columns are to tell persons: {files.listed(persons)}; one can",
             remedy=Advice("drop the others: {}", roles=others),
         )
-    if not isinstance(method, RankSwap):
+    if "person" not in method.options():
         if persons:
             raise ParameterError(
                 f"its role is person, but {type(method).__name__} does not count persons",
@@ -329,18 +366,19 @@ def _with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[
                 remedy=Advice("drop it: {}", roles={persons[0]: IDENTIFIER}),
             )
         return method, dict(roles)
-    if persons and method.person not in (None, persons[0]):
-        raise ParameterError(f"the role of {persons[0]!r} is person", parameter="person", value=method.person)
+    made: Any = method
+    if persons and made.person not in (None, persons[0]):
+        raise ParameterError(f"the role of {persons[0]!r} is person", parameter="person", value=made.person)
     if persons:
-        method = replace(method, person=persons[0])
-    implied = {} if method.person is None else {method.person: PERSON}
-    implied |= dict.fromkeys(method.sensitive or (), KEEP)
+        made = replace(made, person=persons[0])
+    implied = {} if made.person is None else {made.person: PERSON}
+    implied |= dict.fromkeys(made.sensitive or (), KEEP)
     for name, role in implied.items():
         said = roles.get(name, role)
         # Either drops a person's column.
         if said != role and (said, role) != (IDENTIFIER, PERSON):
             raise _two_parts(name, role, said)
-    return method, {**roles, **implied}
+    return made, {**roles, **implied}
 
 
 def _two_parts(name: str, role: str, said: str) -> ParameterError:
@@ -366,16 +404,21 @@ _FREQUENT = 0.05
 """Share of the records that no person has."""
 
 
-def _warn_of_persons(identifiers: Any) -> None:
-    """Warn the owner of identifiers that several records share: k counts records, not persons."""
+def _times(column: Any) -> NDArray[np.int64]:
+    """Count the records of each value, if the values are such that they may tell persons."""
+    values = column.drop_null()
+    if pa.types.is_floating(values.type) or pa.types.is_nested(values.type):
+        return np.empty(0, dtype=np.int64)
+    return pc.value_counts(values.unify_dictionaries()).field("counts").to_numpy()  # type: ignore[no-any-return]
+
+
+def warn_of_persons(identifiers: Mapping[Any, NDArray[np.int64]]) -> None:
+    """Warn the owner of identifiers that several records share, given the records of each value."""
     found, (least, most) = [], _REPEATED
-    for name in identifiers.column_names:
-        values = identifiers[name].drop_null()
-        if len(values) and not pa.types.is_floating(values.type) and not pa.types.is_nested(values.type):
-            counts = pc.value_counts(values.unify_dictionaries()).field("counts").to_numpy()
-            few = int(counts.max()) <= max(_FREQUENT * len(values), 2)
-            if few and least <= len(counts) / len(values) <= most:
-                found.append(name)
+    for name, counts in identifiers.items():
+        total = int(counts.sum())
+        if total and counts.max() <= max(_FREQUENT * total, 2) and least <= len(counts) / total <= most:
+            found.append(name)
     if found:
         one = "it tells" if len(found) == 1 else "one of them tells"
         warn(
@@ -386,7 +429,7 @@ def _warn_of_persons(identifiers: Any) -> None:
 
 def _check_kept(method: Method, table: Table, masked: Sequence[str], kept: Sequence[str]) -> list[str]:
     """Refuse kept columns that undo what any method does; one with groups looks for itself."""
-    if isinstance(method, RankSwap) and method.strict:
+    if method.grouped:
         return []
     before, beside = ({name: table.column(name) for name in names} for names in (masked, kept))
     return groups.check_kept(beside, before, getattr(method, "k", None) or 2, getattr(method, "accept", ())).public
@@ -431,7 +474,7 @@ def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str
     return dict(roles)
 
 
-def _check_meanings(given: Meanings, masked: Sequence[str], optional: bool) -> None:
+def check_meant(given: Meanings, masked: Sequence[str], optional: bool) -> None:
     """Refuse masked columns without a meaning, and meanings of columns that are not masked."""
     if not isinstance(given, Mapping):
         raise ParameterError(
@@ -443,7 +486,11 @@ def _check_meanings(given: Meanings, masked: Sequence[str], optional: bool) -> N
     for name in () if optional else masked:
         if name not in given:
             raise ParameterError(
-                "nothing says what its values mean", column=name, remedy=Advice("give {}", meanings=NO_VALUE)
+                "nothing says what its values mean",
+                column=name,
+                remedy=Advice(
+                    "give {}; values without a taxonomy take {}, or {}", meanings=NO_VALUE, **WITHOUT_TAXONOMY
+                ),
             )
 
 
@@ -483,51 +530,3 @@ def _write_files(
             write_record(record, key.path, found["sha256"])
         journal.publish(drafts, overwrite)
     return replace(made, manifest=said)
-
-
-# ---- set-valued records
-
-
-def read_sets(
-    source: Any, column: str | None = None, label: Any = None, person: Any = None, progress: Progress = None
-) -> tuple[Itemsets, Any, Any, list[str]]:
-    """Read set-valued records, their labels and persons if there are such, and the names of columns that are left out.
-
-    Records are in a FIMI file, with labels and persons in files of their own, one a line; in a column of lists of a
-    Parquet file or a frame, with labels and persons in other columns; or an ``Itemsets`` with lists of them.
-    """
-    if isinstance(source, Itemsets) or (isinstance(source, str | os.PathLike) and files.suffix(source) in files.FIMI):
-        if column is not None:
-            raise ParameterError("there are no columns to choose from; leave it out", parameter="column", value=column)
-        if isinstance(source, Itemsets):
-            return source, label, person, []
-        sets = Itemsets.from_fimi(source, progress=progress)
-        if not sets.n:
-            raise DataError(f"{os.fspath(source)} has no record")
-        remedy = "labels and persons are in UTF-8, one a line"
-        labels, persons = (None if at is None else read_text(at, remedy=remedy).splitlines() for at in (label, person))
-        return sets, labels, persons, []
-    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() not in files.PARQUET:
-        raise ParameterError(
-            f"{os.fspath(source)}: item sets are in a file that ends in {', '.join(files.FIMI)} (also .gz) or .parquet"
-        )
-    with files.open_table(source) as table:
-        column = _list_column(table) if column is None else column
-        wanted = list(dict.fromkeys([column, *(name for name in (label, person) if name is not None)]))
-        found = files.read_columns(table, wanted, progress=progress)
-        if not found.num_rows:
-            raise DataError(f"{table.where} has no record")
-        left_out = [name for name in table.names if name not in wanted or name == person]
-    labels, persons = (None if name is None else found[name] for name in (label, person))
-    return Itemsets.from_column(found[column]), labels, persons, left_out
-
-
-def _list_column(table: files.Reader) -> str:
-    kinds = table.types.items()
-    lists = [name for name, kind in kinds if pa.types.is_list(kind) or pa.types.is_large_list(kind)]
-    if len(lists) == 1:
-        return lists[0]
-    raise ParameterError(
-        f"name the column of {table.where} that holds lists of items; there are {files.listed(lists or table.names)}",
-        parameter="column",
-    )

@@ -76,7 +76,7 @@ def owners_page(
         *guarantee.section(said),
         _risk(rel, found, least),
         _utility(rel, sets, errors),
-        _items(sets, rel.base, least),
+        _items(rel, sets, least),
         *other_choices(swept),
         _missed(rel),
         definitions("Base", "Distance", "Threshold", "Error rate", "Error of counts"),
@@ -192,14 +192,16 @@ def _ranges(most: int, **sides: NDArray[np.int64]) -> pd.DataFrame:
     return pd.DataFrame({"items": labels, **shares})
 
 
-def _items(sets: Any, base: Any, least: int) -> Section:
+def _items(rel: Release, sets: Any, least: int) -> Section:
     limit = measured.least_records(least)
-    old, new = over_both(sets, base)
+    old, new = over_both(sets, rel.base)
     before, after = (one.core.frequencies().astype(np.int64) for one in (old, new))
     named = np.flatnonzero(before >= limit)
     order = named[np.argsort(-np.abs(after - before)[named], kind="stable")]
     few = int(((before > 0) & (before < limit)).sum())
-    found = pd.DataFrame({"item": [str(old.items[i]) for i in order], "before": before[order], "after": after[order]})
+    tax = rel.taxonomy
+    named_items = [old.items[i] if tax is None else tax.written(tax.concept(old.items[i])) for i in order]
+    found = pd.DataFrame({"item": list(map(str, named_items)), "before": before[order], "after": after[order]})
     lead = f"Items that at least {limit:,} records have, those first whose count changed most."
     if few:
         lead += f" {few:,} items with fewer records are not named."

@@ -35,7 +35,14 @@ _LONGEST = 200
 _REASONS = 3
 
 
-def page(table: MaskedTable, title: str | None, k: int | None, swept: pd.DataFrame | None, progress: Progress) -> Page:
+def page(
+    table: MaskedTable,
+    title: str | None,
+    k: int | None,
+    swept: pd.DataFrame | None,
+    others: pd.DataFrame | None,
+    progress: Progress,
+) -> Page:
     """Run the attacks, measure what was lost, and put the page together."""
     comparison, realised, stated = table.comparison, table.realised, table.guarantee
     k = table.params.get("k") if k is None else k
@@ -51,6 +58,7 @@ def page(table: MaskedTable, title: str | None, k: int | None, swept: pd.DataFra
         _utility(comparison, correlations, progress),
         _changed(comparison, k),
         *other_choices(swept),
+        *_other_methods(others),
         not_covered(stated, notes_of(table, realised), *one_value(table.summary, number)),
         definitions(
             "Re-identified", "Worst-off", "Effective k", "Semantic distance", "Distance moved (RMSE)",
@@ -354,6 +362,27 @@ def _changed(comparison: Comparison, k: int | None) -> Section:
     if rows:
         blocks.append(Grid.of("All of them", _CATEGORY, rows, searched=True))
     return Section("Most changed categories", lead, blocks)
+
+
+def _other_methods(others: pd.DataFrame | None) -> list[Section]:
+    """Show what other methods would risk and lose, if they were tried."""
+    if others is None:
+        return []
+    rows = [
+        [row["method"], Cell("none" if math.isnan(row["bound"]) else one_in(row["bound"]), row["bound"]),
+         share(row["risk"]), row["smallest"], row["rmse"], share(row["loss"]), row["correlations"]]
+        for row in measured.rows_by_name(others)
+    ]  # fmt: skip
+    header = ["method", "guaranteed", "re-identified", "smallest class", "distance moved (RMSE)", "information loss",
+              "change of correlations"]  # fmt: skip
+    lead = (
+        "The data were masked again by each method at the same k, all else alike. Re-identified are those whom an "
+        "adversary finds who knows all masked values and takes the nearest row; a class are rows with equal masked "
+        "values. Strict swapping keeps every value and its frequency and moves them between rows; microaggregation and "
+        "generalization make rows equal. The smallest loss at a risk that you can bear is the best choice; only the "
+        "first three guarantee a bound."
+    )
+    return [Section("Other methods", lead, [Grid.of("Methods side by side", header, rows)])]
 
 
 def other_choices(swept: pd.DataFrame | None) -> list[Section]:

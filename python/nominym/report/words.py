@@ -11,6 +11,9 @@ from nominym import guarantee
 SOURCES = {
     "rank": "M. Rodriguez-Garcia, M. Batet, D. Sánchez: Utility-preserving privacy protection of nominal data sets via "
     "semantic rank swapping, Information Fusion 45 (2019).",
+    "aggregation": "S. Martínez, D. Sánchez, A. Valls: Semantic adaptive microaggregation of categorical microdata, "
+    "Computers & Security 31 (2012); J. Domingo-Ferrer, J. M. Mateo-Sanz: Practical data-oriented microaggregation for "
+    "statistical disclosure control, IEEE TKDE 14 (2002).",
     "noise": "M. Rodríguez-García: Semantic perturbative privacy-preserving methods for nominal data, doctoral thesis, "
     "Universitat Rovira i Virgili (2017).",
     "distortion": "S. Gomatam, A. F. Karr: Distortion measures for categorical data swapping, NISS technical report "

@@ -20,6 +20,7 @@ from nominym.table.coding import (
     ARROW_REFUSES,
     MISSING,
     Column,
+    Listed,
     Missing,
     check_policy,
     code,
@@ -28,7 +29,7 @@ from nominym.table.coding import (
     placed,
     to_arrow,
 )
-from nominym.table.frame import Table, bare, column_names, tidied
+from nominym.table.frame import Table, bare, column_names, names_of, tidied
 from nominym.table.pair import Distinct, coded_alike, distinct, shared_columns, side_by_side
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Column",
     "Comparison",
     "Distinct",
+    "Listed",
     "Missing",
     "Table",
     "as_table",
@@ -51,6 +53,7 @@ __all__ = [
     "column_names",
     "complete",
     "distinct",
+    "names_of",
     "of_columns",
     "or_data_error",
     "placed",

@@ -10,10 +10,13 @@ from typing import Any
 
 from nominym.control import Progress, reporter
 from nominym.error import NO_VALUE, Advice, FormatError, ParameterError
-from nominym.files import StrPath, as_path
-from nominym.meaning.read.icd import ICD9, ICD10, read_icd9, read_icd10
-from nominym.meaning.read.native import read_json, read_parquet
+from nominym.files import SAVE_AS_UTF8, StrPath, as_path, read_text
+from nominym.meaning.read.health import read_claml, read_fhir
+from nominym.meaning.read.icd import ICD9, ICD9_PROCEDURES, ICD10, read_icd9, read_icd9_procedures, read_icd10
+from nominym.meaning.read.levels import read_levels, read_prefixes
+from nominym.meaning.read.native import is_ours, read_json, read_parquet
 from nominym.meaning.read.obo import read_obo
+from nominym.meaning.read.rdf import SUFFIXES, detect_rdf, read_owl, read_skos
 from nominym.meaning.read.snomed import read_snomed, release_files
 from nominym.meaning.read.tables import detect_table, read_arx, read_edges
 from nominym.meaning.read.wordnet import read_wordnet
@@ -21,19 +24,31 @@ from nominym.meaning.taxonomy import Concepts, Taxonomy
 
 FORMATS: Mapping[str, Callable[..., Concepts]] = {
     "edges": read_edges,
+    "levels": read_levels,
+    "prefixes": read_prefixes,
     "arx": read_arx,
     "obo": read_obo,
+    "owl": read_owl,
+    "skos": read_skos,
+    "claml": read_claml,
+    "fhir": read_fhir,
     "snomed": read_snomed,
     "wordnet": read_wordnet,
     ICD9: read_icd9,
+    ICD9_PROCEDURES: read_icd9_procedures,
     ICD10: read_icd10,
     "json": read_json,
     "parquet": read_parquet,
 }
 
-_PACKAGED = (ICD9, ICD10)
-_BY_SUFFIX = {".obo": "obo", ".json": "json", ".parquet": "parquet"}
-_TABLES = (".csv", ".tsv", ".txt")
+PACKAGED = (ICD9, ICD9_PROCEDURES, ICD10)
+"""Names of vocabularies that packages bring."""
+TABLES = (".csv", ".tsv", ".txt")
+"""How the names of delimited files end."""
+OF_TABLES = ("child", "parent", "levels", "prefix")
+"""Options that say how a delimited file holds a hierarchy."""
+
+_BY_SUFFIX = {".obo": "obo", ".parquet": "parquet"}
 
 
 def read_taxonomy(
@@ -46,9 +61,11 @@ def read_taxonomy(
 ) -> Taxonomy:
     """Read a taxonomy from a file or folder; the format is recognised unless given.
 
-    Formats: ``obo``, ``edges`` (two-column CSV), ``arx`` (hierarchy CSV), ``snomed`` (RF2 snapshot folder),
-    ``wordnet`` (dict folder), ``icd-9-cm`` and ``icd-10-cm`` (by name, from their packages), and ``json`` and
-    ``parquet`` as ``Taxonomy.save`` writes them. Options are the format's own, see the guide on taxonomies.
+    Formats: ``edges`` (CSV of child and parent), ``levels`` (CSV with a column for each level, most specific first),
+    ``prefixes`` (codes whose first characters are their groups), ``arx`` (hierarchy CSV), ``obo``, ``owl``, ``skos``,
+    ``claml``, ``fhir`` (CodeSystem), ``snomed`` (RF2 snapshot folder), ``wordnet`` (dict folder), ``icd-9-cm``,
+    ``icd-9-cm-procedures`` and ``icd-10-cm`` (by name, from their packages), and ``json`` and ``parquet`` as
+    ``Taxonomy.save`` writes them. Options are the format's own, see the guide on taxonomies.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +79,7 @@ def read_taxonomy(
 
 
 def read_concepts(path: StrPath, format: str | None = None, **options: Any) -> Concepts:  # noqa: A002
-    """Read a taxonomy file or folder, or one of the names "icd-9-cm" and "icd-10-cm".
+    """Read a taxonomy file or folder, or one of the names in `PACKAGED`.
 
     Without `format`, one of `FORMATS`, it is told by the name and, for delimited text, by the content.
     `options` are those of the reader of that format.
@@ -77,9 +94,9 @@ def read_concepts(path: StrPath, format: str | None = None, **options: Any) -> C
     """
     if format is not None and (not isinstance(format, str) or format not in FORMATS):
         raise ParameterError(f"unknown; use one of {', '.join(FORMATS)}", parameter="format", value=format)
-    if str(path) not in _PACKAGED and not as_path(path).exists():
-        names = " or ".join(_PACKAGED)
-        raise FileNotFoundError(errno.ENOENT, f"no such file or folder, and not {names}", str(path))
+    if str(path) not in PACKAGED and not as_path(path).exists():
+        names = ", ".join(PACKAGED)
+        raise FileNotFoundError(errno.ENOENT, f"no such file or folder, and none of {names}", str(path))
     name = format or _detect(path, options)
     reader = FORMATS[name]
     known = [option for option in inspect.signature(reader).parameters if option != "path"]
@@ -88,6 +105,8 @@ def read_concepts(path: StrPath, format: str | None = None, **options: Any) -> C
             raise ParameterError(
                 f"format {name!r} has no option {option}=; it takes {', '.join(known) or 'no options'}"
             )
+    if name == "prefixes" and "prefix" not in options:
+        raise ParameterError("give the lengths of the groups, such as [1, 2, 3, 4]", parameter="prefix")
     return reader(path, **options)
 
 
@@ -100,8 +119,16 @@ def _detect(path: StrPath, options: Mapping[str, Any]) -> str:
             return "wordnet"
         if release_files(place, "Concept"):
             return "snomed"
-    elif place.suffix.lower() in _TABLES:
+    elif "prefix" in options or "levels" in options:
+        return "prefixes" if "prefix" in options else "levels"
+    elif place.suffix.lower() in TABLES:
         return detect_table(place, options)
+    elif place.suffix.lower() == ".json":
+        return "json" if is_ours(place) else "fhir"
+    elif place.suffix.lower() == ".xml" and "<ClaML" in read_text(place, remedy=SAVE_AS_UTF8)[:10_000]:
+        return "claml"
+    elif place.suffix.lower() in SUFFIXES:
+        return detect_rdf(place)
     elif place.suffix.lower() in _BY_SUFFIX:
         return _BY_SUFFIX[place.suffix.lower()]
     remedy = Advice(f"give {{}} as one of {', '.join(FORMATS)}", format=NO_VALUE)

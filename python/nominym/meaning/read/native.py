@@ -79,6 +79,14 @@ def read_json(path: StrPath) -> Concepts:
     return _concepts(path, [[entry.get(name) for entry in entries] for name in _SCHEMA.names])
 
 
+def is_ours(path: StrPath) -> bool:
+    """Tell by its beginning whether a JSON file is one of nominym's, or else a resource of FHIR.
+
+    What is neither counts as ours: the reader says what is wrong with it.
+    """
+    return '"resourceType"' not in read_text(path, remedy=SAVE_AS_UTF8)
+
+
 def write_parquet(concepts: Concepts, path: StrPath) -> None:
     """Write one concept a row: id, label (null where there is none), parents and synonyms (lists)."""
     with write_atomic(path) as file:

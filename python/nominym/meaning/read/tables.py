@@ -54,7 +54,7 @@ def read_edges(
     >>> concepts.ids, concepts.child, concepts.parent, concepts.labels["dog"]
     (['dog', 'animal'], ['dog'], ['animal'], 'Dog')
     """
-    rows = _read_rows(path, delimiter, encoding)
+    rows = read_rows(path, delimiter, encoding)
     line, first = next(rows)
     asked = {"child": child, "parent": parent, "label": label, "synonym": synonym}
     columns = _header(path, first, asked)
@@ -109,7 +109,7 @@ def read_arx(path: StrPath, *, delimiter: str | None = None, encoding: str = "ut
     # Each row repeats the links above its level, so these are kept once.
     links: dict[tuple[str, str], None] = {}
     leaf_lines: dict[str, int] = {}
-    for line, row in _read_rows(path, delimiter, encoding):
+    for line, row in read_rows(path, delimiter, encoding):
         if not all(cell.strip() for cell in row):
             raise at_line(path, line, "an empty cell; give every level a label, repeating it where needed")
         if (earlier := leaf_lines.setdefault(row[0], line)) != line:
@@ -136,11 +136,16 @@ def detect_table(path: StrPath, options: Mapping[str, str]) -> str:
     return "arx" if len({row[-1] for row in sample}) == 1 else "edges"
 
 
-def _read_rows(path: StrPath, delimiter: str | None, encoding: str) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows that are not blank, at least one, each with the line it starts in; all of one width."""
+def read_rows(
+    path: StrPath, delimiter: str | None, encoding: str, *, alone: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Read the rows that are not blank, at least one, each with the line it starts in; all of one width.
+
+    A single column is refused unless it may stand `alone`.
+    """
     text = read_text(path, encoding)
     require_concepts(text.strip(), path, "one is-a link a row")
-    delimiter = _delimiter(text, delimiter)
+    delimiter = _delimiter(text, delimiter) or ("," if alone else None)
     if delimiter is None:
         raise at_line(path, 1, "one column only; separate child and parent by , ; | or tab")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -179,6 +184,14 @@ def _sample(text: str, delimiter: str) -> list[list[str]]:
     return [[cell.strip() for cell in row] for row in rows if row]
 
 
+def column_of(path: StrPath, first: Sequence[str], option: str, name: str) -> int:
+    """Return the place of a column that an option names."""
+    if name not in first:
+        there = ", ".join(map(repr, first))
+        raise ParameterError(f"{path} has no such column; its first line is {there}", parameter=option, value=name)
+    return first.index(name)
+
+
 def _header(path: StrPath, first: Sequence[str], asked: Mapping[str, str | None]) -> dict[str, int] | None:
     """Say which column has which role, or None if `first` is no header."""
     names = [cell.strip().casefold() for cell in first]
@@ -186,9 +199,7 @@ def _header(path: StrPath, first: Sequence[str], asked: Mapping[str, str | None]
     for role, known in _KNOWN.items():
         name = asked.get(role)
         if name is not None:
-            if name not in first:
-                raise ParameterError(f"{path} has no column {role}={name!r}; its first line is {list(first)}")
-            columns[role] = first.index(name)
+            columns[role] = column_of(path, first, role, name)
         elif (found := next((name for name in known if name in names), None)) is not None:
             columns[role] = names.index(found)
     if columns.keys() >= {"child", "parent"}:

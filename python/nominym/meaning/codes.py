@@ -1,0 +1,62 @@
+"""Code systems that look alike: whether values are probably codes of another system than the one they are read in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+# By the root of the taxonomy: what codes look like, with dots or without.
+_SHAPES = {
+    "ICD-9-CM": r"[0-9]{3}(\.[0-9]{1,2})?|V[0-9]{2}(\.[0-9]{1,2})?|E[0-9]{3}(\.[0-9])?",
+    "ICD-9-CM procedures": r"[0-9]{2}\.[0-9]{1,2}",
+    "ICD-10-CM": r"[A-DF-UW-Z][0-9][0-9A-Z](\.?[0-9A-Z]{1,4})?",
+}
+_NAMES = {"ICD-9-CM": "icd-9-cm", "ICD-9-CM procedures": "icd-9-cm-procedures", "ICD-10-CM": "icd-10-cm"}
+# So many procedures are never all diagnoses too, or the other way round, by chance.
+_CERTAIN = 10
+
+
+def doubt(root: str, values: Sequence[object]) -> str | None:
+    """Say why values that are all codes of a system may be those of another one, or return None.
+
+    >>> doubt("ICD-9-CM", ["9671", "966"])
+    "'9671' is read as a diagnosis, 967.1, but may be the procedure 96.71: no value has a dot, a letter or five digits"
+    >>> doubt("ICD-9-CM", ["9671", "25001"])
+    """
+    texts = _texts(values)
+    four = next((text for text in texts if re.fullmatch("[0-9]{4}", text)), None)
+    if four is not None and all(re.fullmatch("[0-9]{2,4}", text) for text in texts):
+        other = "no value has a dot, a letter or five digits"
+        if root == "ICD-9-CM":
+            return (
+                f"{four!r} is read as a diagnosis, {four[:3]}.{four[3:]}, but may be the procedure "
+                f"{four[:2]}.{four[2:]}: {other}"
+            )
+        if root == "ICD-9-CM procedures" and len(texts) < _CERTAIN:
+            return (
+                f"{four!r} is read as a procedure, {four[:2]}.{four[2:]}, but may be the diagnosis "
+                f"{four[:3]}.{four[3:]}: no value has a dot"
+            )
+    if root == "ICD-10-CM" and texts and all(re.fullmatch(r"E[89][0-9]{1,3}|V[0-9]{2}(\.?[0-9]*)", t) for t in texts):
+        return (
+            f"{texts[0]!r} is read as a code of ICD-10-CM, but may be one of ICD-9-CM: all values begin with E8, E9 "
+            "or V, as its supplementary codes do"
+        )
+    return None
+
+
+def likely(root: str, values: Sequence[object]) -> str | None:
+    """Name the system that values which are no codes of this one are probably of, or return None.
+
+    >>> likely("ICD-9-CM", ["96.71", "96.6"]), likely("ICD-9-CM", ["flu"]), likely("jobs", ["96.71"])
+    ('icd-9-cm-procedures', None, None)
+    """
+    texts = _texts(values)
+    if root not in _SHAPES or not texts:
+        return None
+    fitting = [name for name, shape in _SHAPES.items() if all(re.fullmatch(shape, text) for text in texts)]
+    return _NAMES[fitting[0]] if fitting and root not in fitting else None
+
+
+def _texts(values: Sequence[object]) -> list[str]:
+    return [text for text in dict.fromkeys(str(value).strip().upper() for value in values) if text]

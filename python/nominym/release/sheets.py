@@ -1,0 +1,50 @@
+"""Tables in the files of other programs: Excel, Stata and SPSS, read whole by the readers of pandas."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nominym.control import require
+from nominym.error import FormatError
+from nominym.files import StrPath, as_input, missing_extra
+
+SHEETS = (".xlsx", ".dta", ".sav")
+"""How names of such files end."""
+
+# Memory that a byte of a file takes, at most, while it is read: Excel packs its cells.
+_FACTOR = {".xlsx": 60, ".dta": 10, ".sav": 20}
+_PROGRAMS = {".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
+
+
+def read_sheet(path: StrPath) -> pd.DataFrame:
+    """Read a table: of Excel the first sheet, of Stata and SPSS with value labels in place of codes.
+
+    Nothing but an empty cell is missing; "NA" is a text. Names of columns are texts.
+    """
+    where, suffix = os.fspath(path), Path(path).suffix.lower()
+    require(_FACTOR[suffix] * as_input(path).stat().st_size, f"reading {where}", "save it as CSV or Parquet")
+    try:
+        frame: pd.DataFrame = _READERS[suffix](path)
+    except ImportError as error:
+        raise missing_extra(f"{_PROGRAMS[suffix]} files", "tables") from error
+    except MemoryError:
+        raise
+    except Exception as error:  # of a file that is none, the readers raise what they like
+        told = str(error).partition("\n")[0] or type(error).__name__
+        raise FormatError(f"{where}: no {_PROGRAMS[suffix]} file, or a damaged one ({told})") from None
+    if not len(frame.columns):
+        raise FormatError(f"{where} is empty: expected a first line with the names of the columns")
+    return frame.rename(columns=str)
+
+
+def _excel(path: StrPath) -> Any:
+    # As objects, since whole numbers beside empty cells would become floats.
+    return pd.read_excel(path, dtype=object, keep_default_na=False, na_values=[""], engine="openpyxl")
+
+
+_READERS: dict[str, Callable[[StrPath], Any]] = {".xlsx": _excel, ".dta": pd.read_stata, ".sav": pd.read_spss}
