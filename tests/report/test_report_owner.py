@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from pages import HOSTILE, Page
 
 import nominym as nym
 from nominym import error
@@ -17,6 +16,7 @@ from nominym.release import FilePair, Manifest
 from nominym.release.manifest import options_of
 from nominym.report.words import percent
 from nominym.table import Comparison
+from pages import HOSTILE, Page
 
 # Small tables: kept columns together are nearly unique.
 pytestmark = pytest.mark.filterwarnings("ignore:.*that no other record has:nominym.error.PrivacyWarning")
