@@ -119,7 +119,7 @@ def test_it_has_the_measures_that_others_publish(discharges, tmp_path) -> None:
         "Disclosure of kept attributes",
     ):
         assert title in page.text
-    assert "such a row is as likely that of anyone else in the group" in page.text
+    assert "by these alone, such a row is as likely that of anyone else in the group" in page.text
     found = nym.risk.unique_exact_matches(frame, res.data)
     assert f"{found.unique:,}" in page.text
     assert f"{found.matches:,}" in page.text

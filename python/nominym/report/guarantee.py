@@ -197,8 +197,8 @@ _DEFINED = {
     "combination of values of a marginal, mean over the marginals: 0 is not at all, 1/4 without fail. S_pMSE is "
     "relative to what a table drawn anew from the distribution of the original would have, so 1 is chance.",
     "Unique exact matches": "Records whose values nobody else has, and that a row of the release has. Whose row it is, "
-    "a match does not say: where values change places in groups of k, the re-identification probability is 1/k all the "
-    "same.",
+    "a match of masked values does not say: where these change places in groups of k, the re-identification "
+    "probability is 1/k all the same. Kept values are those of the owner, so a match of all attributes may say it.",
     "Disclosure": "What somebody gets right who looks the masked values of a person up in the release, takes it for "
     "the original, and reads off the kept value where all rows found agree. To be compared with what the original "
     "itself discloses, and with guesses by how frequent values are.",

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from nominym import distortion, risk
+from nominym.aggregate import Microaggregate
 from nominym.control import Progress
 from nominym.report import draw, guarantee, measured
 from nominym.report.content import Cell, Grid, Page, Picture, Section, Tile, Verdict, share
@@ -272,8 +273,11 @@ def _verbatim(table: MaskedTable, comparison: Comparison, progress: Progress) ->
     found = measured.unique_matches(comparison, progress)
     rows = [[name, each.unique, each.matches, share(each.share)] for name, each in found.items()]
     caption = "Unique exact matches: records unique before whose values a row has verbatim"
-    if "groups" in table.summary:
-        caption += ". Values changed places in groups: such a row is as likely that of anyone else in the group"
+    if "groups" in table.summary and not isinstance(table.method, Microaggregate):
+        caption += (
+            ". Masked values changed places in groups: by these alone, such a row is as likely that of anyone else in "
+            "the group; who knows kept ones as well tells rows apart"
+        )
     return Grid.of(caption, ["attributes", "unique before", "in the release verbatim", "share"], rows)
 
 

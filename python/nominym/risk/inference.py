@@ -146,13 +146,15 @@ def inference(
         chosen = who.rows(len(secrets[side]))
         some = slice(None) if chosen is None else chosen
         targets = [np.ascontiguousarray(codes[side][some]) for codes, _ in columns]
-        owner = np.ascontiguousarray(secrets[side][some])
+        cells = np.ascontiguousarray(secrets[side][some]), secrets[1]
+        # No row belongs to anybody here: it is values that are found, not rows.
+        owners = np.ones(len(cells[0]), dtype=np.uint32), np.zeros(len(cells[1]), dtype=np.uint32)
+        rows, distances = [codes[1] for codes, _ in columns], [far for _, far in columns]
         with reporter(progress, "inference") as report:
-            # The nearest rows, and those among them that have the value of the target.
-            _, ties, right = _core.link_records(
-                targets, [codes[1] for codes, _ in columns], [far for _, far in columns], owner, secrets[1], report
-            )
-        return _success(right / ties)
+            far, ties, _ = _core.link_records(targets, rows, distances, *owners, report)
+            # Distances are exact, so the nearest of the rows with the right value are among the nearest, or are not.
+            own, right, _ = _core.link_records(targets, rows, distances, *owners, report, cells)
+        return _success(np.where(own == far, right, 0) / ties)
 
     frequent = np.bincount(secrets[1]).argmax()
     against = attack(0)

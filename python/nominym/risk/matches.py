@@ -34,10 +34,10 @@ def unique_exact_matches(before: Any, after: Any, columns: Any = None, *, progre
     >>> unique_exact_matches(before, {"sex": ["f", "f", "m", "m"], "age": [30, 30, 40, 40]})
     UniqueMatches(records=4, unique=2, matches=1, share=0.5)
 
-    A match does not say whose row it is. Where values are swapped in groups of k, the row that looks like a person is
-    a mixture of values of the group that happens to look so, and as likely that of anybody else in it: the
-    re-identification probability is 1/k all the same. Under generalization and suppression, where the values of a row
-    are those of its owner, a match is a re-identification.
+    A match does not say whose row it is. Where values are swapped in groups of k, a row that has the masked values of a
+    person is a mixture of values of the group that happens to look so, and as likely that of anybody else in it: the
+    re-identification probability is 1/k all the same. Where the values of a row are those of its owner, a match is a
+    re-identification: under suppression, and as far as ``columns`` has kept columns, whose values were not swapped.
 
     Parameters
     ----------

@@ -229,6 +229,37 @@ def distorted(name: str) -> Callable[[Outcome], Figures]:
     return measure
 
 
+def k_marginal(k: int) -> Callable[[Outcome], Figures]:
+    """Return the k-marginal score of all columns, masked and kept: 1,000 where nothing changed."""
+
+    def measure(outcome: Outcome) -> Figures:
+        compared = outcome.comparison
+        if len(compared.shared) < k:
+            return {}
+        sides = compared.before, compared.after
+        return distortion.k_marginal(*sides, compared.shared, k, progress=outcome.progress)
+
+    measure.__doc__ = f"Score of the marginals of {k} columns."
+    return measure
+
+
+def s_pmse(outcome: Outcome) -> Figures:
+    """Propensity error of pairs of columns, masked and kept, relative to that of a fresh draw, on average."""
+    compared = outcome.comparison
+    if len(compared.shared) < 2:
+        return {}
+    sides = compared.before, compared.after
+    return float(distortion.marginals(*sides, compared.shared, 2, progress=outcome.progress)["s_pmse"].mean())
+
+
+def unique_exact_matches(outcome: Outcome) -> Figures:
+    """Share of the unique records that are in the release verbatim: by all columns, and by masked ones."""
+    compared, progress = outcome.comparison, outcome.progress
+    sets = {"": compared.shared, "masked": list(compared.changes)}
+    sides = compared.before, compared.after
+    return {name: risk.unique_exact_matches(*sides, each, progress=progress).share for name, each in sets.items()}
+
+
 # ---- item sets
 
 
@@ -259,6 +290,10 @@ register("nearest_row", nearest_row, "table", usual=True)
 register("attack", attack, "table")
 for _name in distortion.MEASURES:
     register(_name, distorted(_name), "table", usual=_name == "total_variation")
+register("k_marginal_2", k_marginal(2), "table")
+register("k_marginal_3", k_marginal(3), "table")
+register("s_pmse", s_pmse, "table")
+register("unique_exact_matches", unique_exact_matches, "table")
 register("error_rate", error_rate, "sets", usual=True)
 register("query_error_present", query_error("present"), "sets", usual=True)
 register("query_error_absent", query_error("absent"), "sets", usual=True)
