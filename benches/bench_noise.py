@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import nominym as nym
-from conftest import random_dag, sample
+from conftest import layered_links, random_dag, sample
 from nominym import _core
 
 
@@ -31,7 +31,7 @@ def column(tax: nym.Taxonomy, n: int, d: int) -> pd.DataFrame:
 def test_noise(benchmark, icd9, n: int, reference: str) -> None:
     frame = column(icd9, n, 700)
     benchmark.extra_info |= {"work": 2 * n, "unit": "values", "on": f"{reference}, n = {n:,}", "threads": "all", "x": n}
-    how = {"alpha": 0.3, "reference": reference, "domain": dict.fromkeys("xy", icd9.root), "moments": False, "seed": 1}
+    how = {"alpha": 0.3, "reference": reference, "roots": dict.fromkeys("xy", icd9.root), "moments": False, "seed": 1}
     benchmark.pedantic(nym.add_noise, (frame, dict.fromkeys("xy", icd9)), how, rounds=1)
 
 
@@ -94,6 +94,42 @@ def test_growth(benchmark, d: int, v: int) -> None:
     )
     benchmark.extra_info |= {"work": 10**6, "unit": "values", "on": f"d = {d:,}, V = {v:,}", "threads": "all", "x": v}
     benchmark.pedantic(_core.shift_values, arguments, rounds=1)
+
+
+@pytest.fixture(scope="module", params=["deep", "flat"])
+def snomed_size(request) -> tuple[str, nym.Taxonomy, pd.DataFrame]:
+    """Two shapes of DAGs with as many concepts as SNOMED CT, and two columns of 2,000 of these."""
+    if request.param == "deep":
+        tax = random_dag(311_000, 500_000)
+        return request.param, tax, column(tax, 1_000_000, 2_000)
+    tax = nym.Taxonomy.from_edges(layered_links(311_000, 190_000))
+    frame = column(tax, 1_000_000, 2_000)
+    lower = np.random.default_rng(1).choice(np.arange(len(tax) // 2, len(tax)), 2_000, replace=False)
+    names = [tax.ids[i] for i in lower]
+    return request.param, tax, frame.apply(lambda values: values.cat.rename_categories(names))
+
+
+SNOMED = "add_noise, two columns, 1,000,000 records, 2,000 of 311,000 concepts, beside one semantic mean of them"
+
+
+@pytest.mark.benchmark(group=SNOMED)
+def test_mean_at_snomed_size(benchmark, snomed_size) -> None:
+    """Measure the pass that noise takes twice at least: all distances from 2,000 concepts, added up."""
+    shape, tax, frame = snomed_size
+    places, counts = tax.concepts(frame["x"].cat.categories), frame["x"].value_counts(sort=False).to_numpy(np.uint64)
+    benchmark.extra_info |= {"work": 2_000 * len(tax), "unit": "cells", "on": f"{shape}: mean", "threads": "all"}
+    benchmark.pedantic(tax.graph.mean, (places, counts, "wu-palmer"), rounds=3)
+
+
+@pytest.mark.parametrize(("reference", "correlated"), [("mean", True), ("mean", False), ("pair", True)])
+@pytest.mark.benchmark(group=SNOMED)
+def test_noise_at_snomed_size(benchmark, snomed_size, reference: str, correlated: bool) -> None:
+    shape, tax, frame = snomed_size
+    on = f"{shape}: {reference}, {'correlated' if correlated else 'uncorrelated'}"
+    benchmark.extra_info |= {"work": 2_000_000, "unit": "values", "on": on, "threads": "all"}
+    how = {"alpha": 0.3, "reference": reference, "correlated": correlated, "moments": False, "seed": 1}
+    how["roots"] = dict.fromkeys("xy", tax.root)
+    benchmark.pedantic(nym.add_noise, (frame, dict.fromkeys("xy", tax)), how, rounds=1)
 
 
 PEAK = """

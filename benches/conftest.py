@@ -45,6 +45,14 @@ def dag_links(concepts: int, links: int, seed: int = 0) -> list[tuple[str, str]]
     return [(str(c), str(p)) for c, p in pairs.tolist()]
 
 
+def layered_links(concepts: int, seconds: int, seed: int = 0) -> list[tuple[str, str]]:
+    """Draw the links of a flatter DAG: each parent is one of a range of four to nine times fewer concepts."""
+    rng = np.random.default_rng(seed)
+    child = np.r_[np.arange(1, concepts), rng.choice(np.arange(1, concepts), seconds)]
+    parent = (child / rng.uniform(4, 9, len(child))).astype(int)
+    return [(f"{c:06}", f"{p:06}") for c, p in zip(child.tolist(), parent.tolist(), strict=True)]
+
+
 def random_dag(concepts: int, links: int) -> nym.Taxonomy:
     """Build a taxonomy of such links."""
     return nym.Taxonomy.from_edges(dag_links(concepts, links))

@@ -91,7 +91,7 @@ fn run(name: &str, records: usize) {
         "srs-2" => {
             let concepts: Vec<u32> = (0..5_000).collect();
             let tree = Tree::new(&tree, &concepts, &measure).expect("a tree");
-            let codes = self::codes(10 * records, 5_000, &mut rng);
+            let codes = self::codes(2 * records, 5_000, &mut rng);
             let mut counts = vec![0; concepts.len()];
             codes.iter().for_each(|&c| counts[c as usize] += 1);
             measured(|| dynamic::swap(&codes, Meaning::Tree(&tree), &counts, 10, &mut rng, &control));

@@ -65,24 +65,22 @@ struct Cells {
 }
 
 impl<'a> Distances<'a> {
-    /// There is memory then for rows that each thread fills, and for what the caller will take beside them: so many bytes, and
-    /// so many for each thread, given the number of different distances there can be.
-    fn new(domain: Domain<'a>, sources: &'a [u32], beside: usize, each: impl Fn(usize) -> usize) -> Result<Self> {
-        let width = domain.len();
-        let threads = rayon::current_num_threads().min(sources.len().div_ceil(LANES));
-        let needs = |radii: usize| beside + threads * each(radii);
+    /// There is memory then for rows that each thread fills, and for what the caller will take beside them, given how many
+    /// different distances there can be if they are ranked.
+    fn new(domain: Domain<'a>, sources: &'a [u32], beside: impl Fn(Option<usize>) -> usize) -> Result<Self> {
         Ok(match domain {
             Domain::Taxonomy(taxonomy, measure) => {
-                memory::require(4 * width, "noise")?;
-                let every: Vec<u32> = (0..width as u32).collect();
-                if let Some((rows, radii)) = Rows::ranked(taxonomy, sources, &every, measure, needs(RANKS))? {
+                memory::require(4 * taxonomy.len(), "noise")?;
+                let every: Vec<u32> = (0..taxonomy.len() as u32).collect();
+                let ranked = Rows::ranked(taxonomy, sources, &every, measure, |radii| beside(Some(radii)))?;
+                if let Some((rows, radii)) = ranked {
                     Self::Ranked(Box::new(rows), radii)
                 } else {
-                    Self::Measured(Box::new(Rows::new(taxonomy, sources, &every, measure, needs(width))?))
+                    Self::Measured(Box::new(Rows::new(taxonomy, sources, &every, measure, beside(None))?))
                 }
             }
             Domain::Matrix(cells, _) => {
-                memory::require(needs(width), "noise")?;
+                memory::require(beside(None), "noise")?;
                 Self::Given(cells, sources)
             }
         })
@@ -150,8 +148,10 @@ impl Column<'_> {
             (category * lists..(category + 1) * lists).map(|list| records.of(list).len()).sum()
         };
         let most = (0..self.concepts.len()).map(members).max().unwrap_or(0);
-        let each = |radii| Circles::needs(width, radii) + DRAWN * most;
-        let rows = Distances::new(self.domain, self.concepts, 4 * records.total(), each)?;
+        let threads = rayon::current_num_threads().min(self.concepts.len().div_ceil(LANES));
+        let rows = Distances::new(self.domain, self.concepts, |radii| {
+            4 * records.total() + threads * (Circles::needs(width, radii.unwrap_or(width)) + DRAWN * most)
+        })?;
         let blocks: Vec<usize> = (0..self.concepts.len()).step_by(LANES).collect();
         let done: Result<Vec<(Vec<u32>, T)>> = blocks
             .par_iter()
@@ -187,9 +187,6 @@ impl Column<'_> {
         Lists::group(self.concepts.len(), known)
     }
 }
-
-/// Different distances at most, where they are ranked.
-const RANKS: usize = i16::MAX as usize + 1;
 
 /// Bytes for what is drawn for a record, until it is known which concept that is.
 const DRAWN: usize = 16;

@@ -116,7 +116,7 @@ fn by_concept(
     column.domain.check(&[reference])?;
     let width = column.domain.len();
     let sources = [reference];
-    let far = numbers(&Distances::new(column.domain, &sources, 16 * width, |_| 0)?, width);
+    let far = numbers(&Distances::new(column.domain, &sources, |_| 16 * width)?, width);
     let records = column.records();
     let stream = Stream::NoiseChoice { column: place, part: 0 };
     control.begin((column.concepts.len() + records.total()) as u64);
@@ -185,8 +185,10 @@ fn by_record(
     while first < parts {
         let rest = &distinct[first * part..];
         let some = &rest[..rest.len().min(TOGETHER * part)];
-        let kept = (2 * some.len()).max(8 * some.len().min(part)) * (v + 1);
-        let rows = Distances::new(column.domain, some, kept, |_| 0)?;
+        let rows = Distances::new(column.domain, some, |ranked| {
+            let cells = if ranked.is_some() { 2 * some.len() } else { 8 * some.len().min(part) };
+            cells * (v + 1)
+        })?;
         let together = if matches!(rows, Distances::Ranked(..)) { TOGETHER } else { 1 };
         if first == 0 {
             control.begin((parts.div_ceil(together) * column.concepts.len() + column.codes.len()) as u64);

@@ -130,13 +130,14 @@ impl Rows<f64> {
 impl Rows<u16> {
     /// Rows of distances by their place among all that there can be, and these, ascending.
     ///
-    /// Nothing where the measure does not count links, or the taxonomy is so deep that distances are too many.
+    /// Nothing where the measure does not count links, or the taxonomy is so deep that distances are too many. What the caller
+    /// takes beside may depend on how many there are.
     pub(crate) fn ranked(
         taxonomy: &Taxonomy,
         sources: &[u32],
         targets: &[u32],
         measure: &Measure,
-        beside: usize,
+        beside: impl Fn(usize) -> usize,
     ) -> Result<Option<(Self, Vec<f64>)>> {
         let Some(edges) = Edges::of(measure, taxonomy.max_depth()) else { return Ok(None) };
         let closure = Closure::new(taxonomy, sources.iter().chain(targets).copied())?;
@@ -147,7 +148,7 @@ impl Rows<u16> {
         radii.dedup();
         let place = |x: &f64| radii.partition_point(|r| r < x) as u16;
         let table = Table(table.iter().map(place).collect());
-        let work = Work::new::<u16>(sources.len(), targets.len(), beside);
+        let work = Work::new::<u16>(sources.len(), targets.len(), beside(radii.len()));
         let nodes = |concepts: &[u32]| concepts.iter().map(|&c| closure.node(c)).collect::<Vec<u32>>();
         let (sources, targets) = (nodes(sources), nodes(targets));
         let width = targets.len();
