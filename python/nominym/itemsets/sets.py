@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from nominym import _core
+from nominym import _core, chart
 from nominym.atomic import check_new, write_atomic
 from nominym.control import Progress, is_whole, reporter, require
 from nominym.error import NO_VALUE, Advice, DataError, FormatError, MissingExtraError, ParameterError
@@ -419,6 +419,11 @@ class Itemsets:
     def __repr__(self) -> str:
         """Return the size; records are not shown."""
         return f"<Itemsets: {self.n:,} records of {self.n_items:,} items>"
+
+    def _repr_html_(self) -> str:
+        """Show the size in a notebook; records are not shown."""
+        mean = len(self.core.items()) / max(self.n, 1)
+        return chart.card(repr(self), [("Items of a record, mean", f"{mean:.1f}")])
 
 
 def parse_fimi(data: bytes, path: StrPath, report: Any = None) -> Itemsets:
