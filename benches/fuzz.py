@@ -22,9 +22,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from damage import damaged_bytes  # noqa: E402
-
 import nominym as nym  # noqa: E402
+from damage import damaged_bytes  # noqa: E402
 from nominym.cli import config  # noqa: E402
 from nominym.error import NominymError  # noqa: E402
 from nominym.release import read_table  # noqa: E402

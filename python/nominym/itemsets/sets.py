@@ -219,9 +219,9 @@ class Itemsets:
         return cls._coded(starts, values, None, None)
 
     @classmethod
-    def of_long_file(cls, table: Any, record: str, item: str) -> tuple[Itemsets, NDArray[np.int64]]:
+    def of_long_file(cls, table: Any, record: str, item: str, missing: Missing) -> tuple[Itemsets, NDArray[np.int64]]:
         """Make records from a table that was read from a file, and return the first row of each too."""
-        starts, codes, found, firsts = columns.from_long(table, record, item, "error", of_text=True)
+        starts, codes, found, firsts = columns.from_long(table, record, item, missing, of_text=True)
         return cls._made(starts, codes, found), firsts
 
     @classmethod

@@ -34,6 +34,7 @@ from nominym.error import (
 from nominym.files import StrPath, as_path
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
+from nominym.itemsets.names import Missing
 from nominym.meaning import WITHOUT_TAXONOMY, Equality, is_sequence
 from nominym.method import Method, Result
 from nominym.release import files, sizing
@@ -114,6 +115,7 @@ def publish(
     column: str | None = None,
     record: str | None = None,
     item: str | None = None,
+    missing: Missing = "error",
     progress: Progress = None,
 ) -> Publication:
     """Make a release of records: drop what identifies, shuffle, mask, and write all files or none.
@@ -165,6 +167,8 @@ def publish(
         of an ``Itemsets``, the labels and persons themselves), and the column of lists.
     record, item
         For item sets in a table with a row for each item, the columns that tell the record and the item.
+    missing
+        For item sets, what missing items and lists of them are: "error", or "empty", for nothing.
     progress
         ``True`` for a bar, or a callable of (done, total).
     """
@@ -182,11 +186,12 @@ def publish(
     if isinstance(method, Recode):
         if keep_order or roles:
             raise ParameterError("item sets have no roles, and their rows are always shuffled: leave such settings out")
-        how = Layout(column, label, person, record, item, delimiter, encoding, comment)
+        how = Layout(column, label, person, record, item, missing, delimiter, encoding, comment)
         return _publish_sets(source, paths, method, meanings or {}, overwrite, seed, how, progress)
     if isinstance(source, Itemsets):
         raise ParameterError(f"{method!r} masks tables; item sets are recoded: give a Recode", parameter="method")
     for_sets = {"label": label, "person": person, "column": column, "record": record, "item": item}
+    for_sets |= {} if missing == "error" else {"missing": missing}
     if any(each is not None for each in for_sets.values()):
         given_too = {name: NO_VALUE for name, each in for_sets.items() if each is not None}
         remedy = Advice("leave " + ", ".join("{}" for _ in given_too) + " out", **given_too)
