@@ -4,7 +4,9 @@ PYTHON ?= python3
 PY := $(VENV)/bin/python
 CARGO ?= cargo
 LOWEST := $(VENV)/lowest
-EXTRAS := all
+# All of them but spark, which is large and which only its own tests need.
+EXTRAS := obo,rdf,icd,polars,report,tables,cli
+comma := ,
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo test test-lowest lint format bench study docs wheel coverage fuzz clean
@@ -18,7 +20,7 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml
-	$(PY) -m pip install --quiet --group test --group lint --group docs
+	$(PY) -m pip install --quiet --group test --group spark --group lint --group docs
 	touch $@
 
 # The lowest versions that pyproject.toml allows, and that this Python can install without compiling them.
@@ -26,7 +28,7 @@ $(LOWEST)/.made: $(VENV)/.made pyproject.toml
 	$(PY) -m pip install --quiet uv
 	$(VENV)/bin/uv venv --quiet --clear --python $(PY) $(LOWEST)
 	$(VENV)/bin/uv pip compile --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --only-binary :all: \
-		--all-extras --group test --output-file $(LOWEST)/versions.txt pyproject.toml
+		$(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) --group test --output-file $(LOWEST)/versions.txt pyproject.toml
 	$(VENV)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --requirement $(LOWEST)/versions.txt
 	touch $@
 
@@ -50,7 +52,7 @@ demo: build ## Protect synthetic discharges and baskets, audit both, and write a
 
 test: build $(VENV)/.test lint test-lowest ## Run every check and every test
 	$(CARGO) test --quiet --package nominym-core
-	$(PY) -m pytest --numprocesses logical
+	$(PY) -m pytest --numprocesses logical --dist loadgroup
 
 test-lowest: build $(LOWEST)/.made ## Run the tests of tables, files and reports with the lowest versions allowed
 	PYTHONPATH=$(abspath python) $(LOWEST)/bin/python -m pytest --quiet --numprocesses logical \
@@ -73,6 +75,7 @@ format: $(VENV)/.test ## Bring all code into shape
 bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
 	$(PY) -m pytest benches --benchmark-only --benchmark-json=out/benchmarks.json
 	$(PY) benches/report.py out/benchmarks.json docs
+	$(PY) benches/instructions.py
 
 study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; writes docs/*-study.md and the tables of docs/guarantees.md
 	$(PY) benches/study_rank_swap.py docs

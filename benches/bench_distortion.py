@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from itertools import combinations
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ CONSTRAINTS = {
     "equal in one, unequal in one, true swaps": {"equal": ["h"], "unequal": ["b"], "true_swaps": True},
     "unequal in two, true swaps": {"unequal": ["b", "c"], "true_swaps": True},
 }
+SCORE = "distortion.k_marginal, all marginals of 8 columns"
 WHOLE = "distortion.table, 8 columns: 28 pairs and the whole"
 
 
@@ -113,6 +115,49 @@ def test_distortion_pandas(benchmark, n: int) -> None:
     benchmark.pedantic(run, rounds=1)
 
 
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("n", [100_000, 1_000_000])
+@pytest.mark.benchmark(group=SCORE)
+def test_k_marginal(benchmark, n: int, k: int) -> None:
+    before = table(n)
+    after = nym.data_swap(before, ["a", "h"], 0.1, seed=1).data
+    work, on = comb(8, k) * n, f"nominym, k = {k}, n = {n:,}"
+    benchmark.extra_info |= {"work": work, "unit": "tuples", "on": on, "threads": "all", "x": n}
+    benchmark.pedantic(nym.distortion.k_marginal, (before, after), {"k": k}, rounds=3)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.benchmark(group=SCORE)
+def test_k_marginal_pandas(benchmark, k: int) -> None:
+    """Group, divide, subtract, add up: as SDNist does, for every set of columns."""
+    n = 1_000_000
+    before = table(n)
+    after = nym.data_swap(before, ["a", "h"], 0.1, seed=1).data
+
+    def run() -> float:
+        apart = []
+        for names in map(list, combinations(CATEGORIES, k)):
+            p, q = (frame.groupby(names, observed=True).size() / n for frame in (before, after))
+            apart.append(p.subtract(q, fill_value=0).abs().sum())
+        return (2 - np.mean(apart)) * 500
+
+    work, on = comb(8, k) * n, f"pandas, k = {k}, n = {n:,}"
+    benchmark.extra_info |= {"work": work, "unit": "tuples", "on": on, "threads": 1, "x": n}
+    found = benchmark.pedantic(run, rounds=1)
+    assert found == pytest.approx(nym.distortion.k_marginal(before, after, k=k))
+
+
+@pytest.mark.parametrize("model", ["saturated", "main", "pairs"])
+@pytest.mark.benchmark(group="distortion.propensity, 1,000,000 records before and after")
+def test_propensity(benchmark, model: str) -> None:
+    before = table(1_000_000)
+    after = nym.data_swap(before, ["a", "f"], 0.1, seed=1).data
+    columns = list("abcde") if model == "pairs" else list(CATEGORIES)
+    on = f"{model}, {len(columns)} columns"
+    benchmark.extra_info |= {"work": 2 * 10**6, "unit": "records", "on": on, "threads": "all"}
+    benchmark.pedantic(nym.distortion.propensity, (before, after, columns), {"model": model}, rounds=1)
+
+
 @pytest.mark.parametrize("d", [100, 2_000, 50_000])
 @pytest.mark.benchmark(group="distortion.table, 3 columns of d categories, 1,000,000 records")
 def test_categories(benchmark, d: int) -> None:
@@ -143,6 +188,10 @@ CALLS = {
     "data_swap, free": "nym.data_swap(frame, 'a', seed=1)",
     "data_swap, unequal in two, true swaps": "nym.data_swap(frame, 'a', unequal=['b', 'c'], true_swaps=True, seed=1)",
     "distortion.table": "nym.distortion.table(frame, after)",
+    "distortion.k_marginal, k = 3": "nym.distortion.k_marginal(frame, after, k=3)",
+    "distortion.propensity, saturated": "nym.distortion.propensity(frame, after)",
+    "risk.unique_exact_matches": "nym.risk.unique_exact_matches(frame, after)",
+    "risk.disclosure": "nym.risk.disclosure(frame, after, list('abcdef'), 'h')",
 }
 
 

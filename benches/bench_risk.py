@@ -104,6 +104,23 @@ def test_classes(benchmark, n: int) -> None:
     benchmark.pedantic(nym.risk.classes, (frame, list(COLUMNS)), rounds=2)
 
 
+@pytest.mark.parametrize("what", ["unique_exact_matches", "disclosure", "inference"])
+@pytest.mark.parametrize("n", [100_000, 1_000_000])
+@pytest.mark.benchmark(group="measures that others publish, 3 columns of 700 diagnoses")
+def test_measures_of_others(benchmark, n: int, what: str) -> None:
+    before, after, given = released(n, 3)
+    ill = np.random.default_rng(1).integers(0, 5, n)
+    before, after = before.assign(ill=ill), after.assign(ill=ill)
+    told(benchmark, n, f"{what}, {n:,} records", n)
+    if what == "inference":
+        run, given = nym.risk.inference, (before, after, given, "ill")
+        benchmark.pedantic(run, given, {"control": before[: n // 10], "seed": 1}, rounds=1)
+    elif what == "disclosure":
+        benchmark.pedantic(nym.risk.disclosure, (before, after, list(given), "ill"), rounds=2)
+    else:
+        benchmark.pedantic(nym.risk.unique_exact_matches, (before, after), rounds=2)
+
+
 @pytest.mark.parametrize(("n", "sample"), [(100_000, None), (1_000_000, 20_000)])
 @pytest.mark.benchmark(group="risk.worlds of baskets, k = 16")
 def test_worlds(benchmark, n: int, sample: int | None) -> None:

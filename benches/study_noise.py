@@ -5,28 +5,25 @@ The diabetes encounters and the ICD-9-CM table are read from the folder that NOM
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 import nominym as nym
-from tables import markdown
+from pages import DATA, fill, how_often, markdown, run, seeds
 
 ALPHAS = (0.1, 0.3, 0.5, 1.0)
 SEEDS = 20
-DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
-
-METHODS: dict[str, dict[str, Any]] = {
-    "uncorrelated SNA-1": {"correlated": False},
-    "correlated SNA-1": {},
-    "correlated SNA-2": {"reference": "pair"},
-    "correlated SNA-3": {"reference": "root"},
+METHODS = {
+    "uncorrelated SNA-1": nym.study.grid(nym.Noise, alpha=ALPHAS, correlated=False),
+    "correlated SNA-1": nym.study.grid(nym.Noise, alpha=ALPHAS),
+    "correlated SNA-2": nym.study.grid(nym.Noise, alpha=ALPHAS, reference="pair"),
+    "correlated SNA-3": nym.study.grid(nym.Noise, alpha=ALPHAS, reference="root"),
 }
-BASELINES: dict[str, dict[str, Any]] = {"naive": {"method": "naive"}, "probabilistic": {"method": "probabilistic"}}
+BASELINES = {"naive": nym.Noise(method="naive"), "probabilistic": nym.Noise(method="probabilistic")}
+Runs = dict[tuple[str, float], pd.DataFrame]
 
 # By column: distance of means, difference of variance, actual and target RMSE; and the change of the correlation; for
 # alpha = 0.1, 0.3, 0.5, 1: Rodríguez-García (2017), tables 7.7, 7.8, 7.9, 7.12 and 7.13.
@@ -76,121 +73,175 @@ MEANS = {
 }
 
 
-def run(frame: pd.DataFrame, taxonomies: dict[str, Any], how: dict[str, Any], seed: int) -> dict[str, float]:
-    """Add noise once and gather the figures of the tables."""
-    summary = nym.add_noise(frame, taxonomies, **how, seed=seed, correlations=True).secret.summary
-    row = {"change": abs(summary["correlations"]["difference"][0])}
-    for i, told in enumerate(summary["attributes"].values()):
-        row |= {f"mean {i}": told["mean_distance"], f"rmse {i}": told["rmse"]}
-        row[f"target {i}"] = told.get("target_rmse", 0.0)
-        if "variance_expected" in told:
-            row[f"variance {i}"] = abs(told["variance_after"] - told["variance_expected"])
-            row[f"truncated {i}"] = told["truncated"]
-    return row
+def told(outcome: nym.study.Outcome) -> dict[str, float]:
+    """Gather the figures of the tables."""
+    found: dict[str, float] = {}
+    for i, one in enumerate(outcome.returned.secret.summary["attributes"].values()):
+        found |= {f"mean {i}": one["mean_distance"], f"rmse {i}": one["rmse"]}
+        found[f"target {i}"] = one.get("target_rmse", 0.0)
+        if "variance_expected" in one:
+            found[f"variance {i}"] = abs(one["variance_after"] - one["variance_expected"])
+            found[f"truncated {i}"] = one["truncated"]
+    return found
 
 
-class Study:
-    """All runs on one family of data, once each."""
-
-    def __init__(self, samples: list[tuple[pd.DataFrame, dict[str, Any]]], methods: list[str]) -> None:
-        """Run every method for every alpha on every sample."""
-        self.runs: dict[tuple[str, float], pd.DataFrame] = {}
-        for name in methods:
-            for alpha in ALPHAS if name in METHODS else (1.0,):
-                how = {**METHODS[name], "alpha": alpha} if name in METHODS else BASELINES[name]
-                rows = [run(frame, tax, how, seed) for seed, (frame, tax) in enumerate(samples)]
-                self.runs[name, alpha] = pd.DataFrame(rows)
-
-    def table(self, method: str, published: tuple[Column, Column, tuple[float, ...]] | None) -> str:
-        """Write the figures of one method, with the published ones in brackets."""
-        rows = []
-        for i, alpha in enumerate(ALPHAS):
-            found = self.runs[method, alpha].mean()
-            cells = [f"{alpha:g}"]
-            for column in (0, 1):
-                for j, figure in enumerate(("mean", "variance", "rmse", "target")):
-                    beside = f" ({published[column][j][i]:.2f})" if published else ""  # type: ignore[index]
-                    cells.append(f"{found[f'{figure} {column}']:.2f}{beside}")
-            cells.append(f"{found['change']:.2f}" + (f" ({published[2][i]:.2f})" if published else ""))
-            cells.append(f"{(found['truncated 0'] + found['truncated 1']) / 2:.1%}")
-            rows.append(cells)
-        each = ["means apart", "variance off", "RMSE", "target"]
-        head = ["α", *(f"{name}, {c}" for c in ("first", "second") for name in each), "change of sdCor", "truncated"]
-        return markdown(head, rows)
-
-    def share(self, condition: pd.Series) -> str:
-        """Write in how many runs a condition held."""
-        return f"{int(condition.sum())} of {len(condition)}"
+def runs(data: Any, methods: list[str], count: int) -> Runs:
+    """Run methods on data that are drawn for each seed; return the runs by method and alpha, 1 for the baselines."""
+    found = run(data, {name: {**METHODS, **BASELINES}[name] for name in methods}, [told, "correlation_change"], count)
+    found = found.rename(columns={"correlation_change": "change"}).fillna({"alpha": 1.0})
+    return {(str(name), float(alpha)): part.reset_index() for (name, alpha), part in found.groupby(["method", "alpha"])}
 
 
-def orderings(study: Study, guided: str) -> list[list[str]]:
-    """Check what the thesis states, run by run."""
+def table(found: Runs, method: str, published: tuple[Column, Column, tuple[float, ...]] | None) -> str:
+    """Write the figures of one method, with the published ones in brackets."""
     rows = []
-    names = [name for name in METHODS if (name, 0.1) in study.runs]
-    for alpha in ALPHAS:
+    for i, alpha in enumerate(ALPHAS):
+        mean = found[method, alpha].mean(numeric_only=True)
         cells = [f"{alpha:g}"]
-        runs = [study.runs[name, alpha] for name in names]
-        reached = [run[f"rmse {i}"] >= run[f"target {i}"] for run in runs for i in (0, 1)]
-        cells.append(study.share(pd.concat(reached)))
-        first = study.runs["correlated SNA-1", alpha]
-        if ("uncorrelated SNA-1", alpha) in study.runs:
-            cells.append(study.share(first["change"] < study.runs["uncorrelated SNA-1", alpha]["change"]))
-        else:
-            cells.append("")
-        other = study.runs[guided, alpha]
-        cells.append(study.share(other["change"] < first["change"]))
-        means = [first[f"mean {i}"] <= other[f"mean {i}"] for i in (0, 1)]
-        cells.append(study.share(pd.concat(means)))
-        worst = pd.concat([run[f"rmse {i}"] for run in runs for i in (0, 1)])
-        least = min(study.runs[b, 1.0][f"rmse {i}"].mean() for b in BASELINES for i in (0, 1))
-        cells.append(f"{worst.mean():.2f} against {least:.2f}")
+        for column in (0, 1):
+            for j, figure in enumerate(("mean", "variance", "rmse", "target")):
+                beside = f" ({published[column][j][i]:.2f})" if published else ""  # type: ignore[index]
+                cells.append(f"{mean[f'{figure} {column}']:.2f}{beside}")
+        cells.append(f"{mean['change']:.2f}" + (f" ({published[2][i]:.2f})" if published else ""))
+        cells.append(f"{(mean['truncated 0'] + mean['truncated 1']) / 2:.1%}")
         rows.append(cells)
-    return rows
+    each = ["means apart", "variance off", "RMSE", "target"]
+    head = ["α", *(f"{name}, {c}" for c in ("first", "second") for name in each), "change of sdCor", "truncated"]
+    return markdown(head, rows)
 
 
-def pages() -> Iterator[str]:
-    """Write the study part by part."""
-    head = ["α", "RMSE ≥ target", "correlated keeps sdCor better", "{} keeps sdCor better than SNA-1"]
-    head += ["SNA-1's mean as near or nearer", "mean RMSE against the lowest of the baselines"]
-    for shape, guided in (("sna-1", "correlated SNA-2"), ("sna-2", "correlated SNA-3")):
-        drawn = [nym.datasets.discharges(**nym.datasets.SHAPES[shape], seed=seed) for seed in range(SEEDS)]
-        samples = [(frame, {name: tax[name] for name in COLUMNS[shape]}) for frame, tax in drawn]
-        study = Study(samples, ["uncorrelated SNA-1", "correlated SNA-1", guided, *BASELINES])
+def holds(found: Runs, guided: str) -> dict[str, dict[float, pd.Series]]:
+    """Check what the thesis states, run by run: by statement and alpha."""
+    names = [name for name in METHODS if (name, 0.1) in found]
+    plain, first = "uncorrelated SNA-1", "correlated SNA-1"
+
+    def at(alpha: float, name: str, figure: str) -> pd.Series:
+        return found[name, alpha][figure]
+
+    def reached(alpha: float, name: str) -> pd.Series:
+        return pd.concat([at(alpha, name, f"rmse {i}") >= at(alpha, name, f"target {i}") for i in (0, 1)])
+
+    every: dict[str, dict[float, pd.Series]] = {
+        "reached": {a: pd.concat([reached(a, name) for name in names]) for a in ALPHAS},
+        "reached by the guided": {a: reached(a, guided) for a in ALPHAS},
+        "correlated": {a: at(a, first, "change") < at(a, plain, "change") for a in ALPHAS},
+        "guided": {a: at(a, guided, "change") < at(a, first, "change") for a in ALPHAS},
+        "mean": {
+            a: pd.concat([at(a, first, f"mean {i}") <= at(a, guided, f"mean {i}") for i in (0, 1)]) for a in ALPHAS
+        },
+    }
+    return every
+
+
+def orderings(found: Runs, guided: str) -> str:
+    """Write what the thesis states beside what was found."""
+    checked = holds(found, guided)
+    names = [name for name in METHODS if (name, 0.1) in found]
+    least = min(found[name, 1.0][f"rmse {i}"].mean() for name in BASELINES for i in (0, 1))
+    rows = []
+    for alpha in ALPHAS:
+        worst = pd.concat([found[name, alpha][f"rmse {i}"] for name in names for i in (0, 1)]).mean()
+        shares = [checked[what][alpha] for what in ("reached", "correlated", "guided", "mean")]
+        rows.append(
+            [f"{alpha:g}", *(f"{int(s.sum())} of {len(s)}" for s in shares), f"{worst:.2f} against {least:.2f}"]
+        )
+    head = ["α", "RMSE ≥ target", "correlated keeps sdCor better", f"{guided} keeps sdCor better than SNA-1"]
+    return markdown([*head, "SNA-1's mean as near or nearer", "mean RMSE against the lowest of the baselines"], rows)
+
+
+def pages(found: dict[str, Runs]) -> Iterator[str]:
+    """Write the tables part by part."""
+    for shape, guided in GUIDED.items():
         for (of, method), figures in PUBLISHED.items():
             if of == shape:
                 yield f"### {TABLES[of, method]}: {method}, shape `{shape}`"
-                yield study.table(method, figures)
+                yield table(found[shape], method, figures)
         if shape == "sna-1":
             yield "### Table 7.10: distance between the means before and after, α = 1"
-            rows = []
-            for name, (a, b) in MEANS.items():
-                found = study.runs[name, 1.0].mean()
-                rows.append([name, f"{found['mean 0']:.2f} ({a:.2f})", f"{found['mean 1']:.2f} ({b:.2f})"])
+            mean = {name: found[shape][name, 1.0].mean(numeric_only=True) for name in MEANS}
+            rows = [[n, *(f"{mean[n][f'mean {i}']:.2f} ({MEANS[n][i]:.2f})" for i in (0, 1))] for n in MEANS]
             yield markdown(["method", "first column", "second column"], rows)
-        yield f"### What the thesis states, checked on {SEEDS} draws of `{shape}`"
-        yield markdown([h.format(guided) for h in head], orderings(study, guided))
+        yield f"### What the thesis states, checked on {len(seeds(SEEDS))} draws of `{shape}`"
+        yield orderings(found[shape], guided)
+    yield "## Real diagnoses"
+    yield (
+        "Two diagnoses of 5,000 diabetes encounters (ICD-9-CM, the whole of it as domain where the values span it), "
+        f"means over {len(seeds(5))} samples."
+    )
+    for method in METHODS:
+        yield f"### {method}"
+        yield table(found["real"], method, None)
+    yield "### The statements of the thesis on these samples (SNA-2 as the guided method)"
+    yield orderings(found["real"], "correlated SNA-2")
+
+
+GUIDED = {"sna-1": "correlated SNA-2", "sna-2": "correlated SNA-3"}
+
+
+def drawn(shape: str) -> Any:
+    """Return what draws synthetic discharges of a shape, with two of their columns."""
+
+    def draw(seed: int) -> Any:
+        frame, taxonomies = nym.datasets.discharges(**nym.datasets.SHAPES[shape], seed=seed)
+        return frame[list(COLUMNS[shape])], {name: taxonomies[name] for name in COLUMNS[shape]}
+
+    return draw
+
+
+def everything() -> dict[str, Runs]:
+    """Run all methods on all data."""
     data = nym.datasets.load_diabetes(DATA / "diabetes" / "diabetic_data.csv.gz")
     icd = nym.datasets.load_icd9(DATA / "icd" / "icd9cm_hierarchy.csv")
     names = ["diag_1", "diag_2"]
     complete = data[names].dropna()
-    samples = [(complete.sample(5_000, random_state=seed), dict.fromkeys(names, icd)) for seed in range(5)]
-    study = Study(samples, [*METHODS, *BASELINES])
-    yield "## Real diagnoses"
-    yield (
-        "Two diagnoses of 5,000 diabetes encounters (ICD-9-CM, the whole of it as domain where the values span it), "
-        "means over five samples."
-    )
-    for method in METHODS:
-        yield f"### {method}"
-        yield study.table(method, None)
-    yield "### The statements of the thesis on these samples (SNA-2 as the guided method)"
-    yield markdown([h.format("SNA-2") for h in head], orderings(study, "correlated SNA-2"))
+    sampled = {"real": lambda seed: (complete.sample(5_000, random_state=seed), dict.fromkeys(names, icd))}
+    ours = ["uncorrelated SNA-1", "correlated SNA-1"]
+    return {
+        **{s: runs({s: drawn(s)}, [*ours, guided, *BASELINES], SEEDS) for s, guided in GUIDED.items()},
+        "real": runs(sampled, [*METHODS, *BASELINES], 5),
+    }
+
+
+def words(found: dict[str, Runs]) -> dict[str, str]:
+    """Compute what the text states."""
+    checked = {shape: holds(found[shape], GUIDED.get(shape, "correlated SNA-2")) for shape in found}
+
+    def often(statement: str, *shapes: str, alphas: tuple[float, ...] = ALPHAS) -> str:
+        return how_often(pd.concat([checked[shape][statement][a] for shape in shapes for a in alphas]))
+
+    real = found["real"]
+    root = [real["correlated SNA-3", a]["change"] < real["correlated SNA-1", a]["change"] for a in ALPHAS]
+    truncated = pd.concat([found["sna-1"]["correlated SNA-2", a][f"truncated {i}"] for a in ALPHAS for i in (0, 1)])
+    baselines = [(b, 1.0) for b in BASELINES]
+    highest = max(part[f"rmse {i}"].max() for runs in found.values() for key, part in runs.items()
+                  for i in (0, 1) if key not in baselines)  # fmt: skip
+    lowest = min(runs[key][f"rmse {i}"].min() for runs in found.values() for key in baselines for i in (0, 1))
+    return {
+        "draws": str(len(seeds(SEEDS))),
+        "reached_small": often("reached", "sna-2", alphas=ALPHAS[:3]),
+        "reached_large": often("reached", "sna-2", alphas=ALPHAS[3:]),
+        "pair_small": often("reached by the guided", "sna-1", alphas=ALPHAS[:1]),
+        "pair_large": often("reached by the guided", "sna-1", alphas=ALPHAS[1:]),
+        "pair_real": often("reached by the guided", "real", alphas=ALPHAS[:3]),
+        "truncated": f"{truncated.mean():.0%}",
+        "correlated": often("correlated", *checked),
+        "pair": often("guided", "sna-1"),
+        "root_small": often("guided", "sna-2", alphas=ALPHAS[:1]),
+        "root_large": often("guided", "sna-2", alphas=ALPHAS[3:]),
+        "root_real": how_often(pd.concat(root)),
+        "mean_pair_small": often("mean", "sna-1", alphas=ALPHAS[:1]),
+        "mean_pair": often("mean", "sna-1", alphas=ALPHAS[1:]),
+        "mean_root": often("mean", "sna-2"),
+        "highest": f"{highest:.2f}",
+        "lowest": f"{lowest:.2f}",
+        "below": "below" if highest < lowest else "not always below",
+    }
 
 
 def main(folder: str) -> None:
     """Write ``noise-study.md``."""
-    text = Path(__file__).with_name("study_noise.md").read_text()
-    Path(folder, "noise-study.md").write_text(text.replace("{study}", "\n\n".join(pages())))
+    found = everything()
+    fill("noise", {"study": "\n\n".join(pages(found)), **words(found)}, folder)
 
 
 if __name__ == "__main__":

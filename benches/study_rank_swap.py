@@ -5,7 +5,6 @@ The diabetes encounters and the ICD-9-CM table are read from the folder that NOM
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,16 +19,15 @@ import pandas as pd
 from ortools.graph.python import min_cost_flow
 
 import nominym as nym
-from tables import markdown
+from pages import COLOURS, DATA, fill, how_often, markdown, run, seeds
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import attack
 
 KS = (2, 5, 10, 20, 50, 100)
-SEEDS = 5
-DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
+SEEDS = 10
 DIAGNOSES = ("diag_1", "diag_2", "diag_3")
-METHODS: dict[str, dict[str, Any]] = {
+HOW: dict[str, dict[str, Any]] = {
     "fixed (SRS-1)": {"method": "fixed"},
     "dynamic (SRS-2)": {"method": "dynamic"},
     "records (SRS-3)": {"method": "records"},
@@ -37,95 +35,93 @@ METHODS: dict[str, dict[str, Any]] = {
     "distributional": {"method": "distributional"},
     "random": {"method": "random"},
 }
-COLOURS = dict(zip(METHODS, ("#D55E00", "#56B4E9", "#009E73", "#0072B2", "#E69F00", "#999999"), strict=True))
+METHODS = {name: nym.study.grid(nym.RankSwap, k=KS, **how) for name, how in HOW.items()}
 
 # RMSE of both columns and the absolute difference of their correlation, for k = 2, 5, 10, 20, 50, 100, from tables 2
 # to 6 of Rodriguez-Garcia, Batet and Sánchez (2019).
 PUBLISHED = {
-    ("srs-1", "fixed"): (
+    ("Dataset1", "fixed (SRS-1)"): (
         (0.4558, 0.5423, 0.5560, 0.5823, 0.6018, 0.6083),
         (0.3562, 0.3712, 0.4118, 0.4166, 0.4650, 0.5016),
         (0.1890, 0.1906, 0.1946, 0.1948, 0.1967, 0.2075),
     ),
-    ("srs-1", "dynamic"): (
+    ("Dataset1", "dynamic (SRS-2)"): (
         (0.1439, 0.1887, 0.2300, 0.2782, 0.3513, 0.4062),
         (0.0544, 0.0776, 0.1014, 0.1413, 0.2153, 0.2941),
         (0.0404, 0.0503, 0.0556, 0.0947, 0.1360, 0.1795),
     ),
-    ("srs-1", "records"): (
+    ("Dataset1", "records (SRS-3)"): (
         (0.1966, 0.2707, 0.3130, 0.3659, 0.4145, 0.4656),
         (0.0920, 0.1433, 0.1613, 0.2083, 0.2697, 0.3745),
         (0.0028, 0.0185, 0.0232, 0.0435, 0.0769, 0.1450),
     ),
-    ("srs-2", "records"): (
+    ("Dataset2", "records (SRS-3)"): (
         (0, 0.0129, 0.0336, 0.0749, 0.1965, 0.3750),
         (0, 0.0288, 0.0810, 0.1486, 0.2300, 0.3218),
         (0, 0.0009, 0.0021, 0.0154, 0.0627, 0.1734),
     ),
-    ("srs-2, three columns", "records"): (
+    ("Dataset3", "records (SRS-3)"): (
         (0, 0.0106, 0.0322, 0.0866, 0.2412, 0.3951),
         (0, 0.0309, 0.0890, 0.1653, 0.2409, 0.3640),
         (0, 0.0019, 0.0073, 0.0207, 0.1116, 0.2639),
     ),
 }
 TABLES = {
-    ("srs-1", "fixed"): "Table 2: algorithm 1 (`fixed`), 1,172 records, 783 and 430 categories",
-    ("srs-1", "dynamic"): "Table 3: algorithm 2 (`dynamic`), the same data",
-    ("srs-1", "records"): "Table 4: algorithm 3 (`records`), the same data",
-    ("srs-2", "records"): "Table 5: algorithm 3, 1,012 records, 55 and 94 categories",
-    ("srs-2, three columns", "records"): "Table 6: algorithm 3, the same with a third column",
+    ("Dataset1", "fixed (SRS-1)"): "Table 2: algorithm 1 (`fixed`), 1,172 records, 783 and 430 categories",
+    ("Dataset1", "dynamic (SRS-2)"): "Table 3: algorithm 2 (`dynamic`), the same data",
+    ("Dataset1", "records (SRS-3)"): "Table 4: algorithm 3 (`records`), the same data",
+    ("Dataset2", "records (SRS-3)"): "Table 5: algorithm 3, 1,012 records, 55 and 94 categories",
+    ("Dataset3", "records (SRS-3)"): "Table 6: algorithm 3, the same with a third column",
 }
 
 
-def figures(frame: pd.DataFrame, taxonomies: dict[str, Any], k: int, how: dict[str, Any], seeds: int) -> dict[str, Any]:
-    """Average what swapping achieves over seeds."""
-    rows = []
-    for seed in range(seeds):
-        summary = nym.rank_swap(frame, taxonomies, k, **how, seed=seed, correlations=True).secret.summary
-        told = list(summary["attributes"].values())
-        rows.append(
-            {
-                **{f"rmse {i}": a["rmse"] for i, a in enumerate(told)},
-                "rmse": np.sqrt(np.mean([a["rmse"] ** 2 for a in told])),
-                "difference": summary["correlations"]["difference"].abs().mean(),
-                "first pair": summary["correlations"]["difference"].abs().iloc[0],
-                "lost": -(summary["correlations"]["difference"] / summary["correlations"]["before"]).mean(),
-                "unchanged": np.mean([a["unchanged"] for a in told]),
-                "no partner": np.mean([a["no_partner"] for a in told]) / summary["records"],
-                "candidates": np.mean([a["candidates"]["median"] for a in told]),
-                "fewer": np.mean([a["fewer_than_k"] for a in told]),
-            }
-        )
-    return pd.DataFrame(rows).mean().to_dict()
+def told(outcome: nym.study.Outcome) -> dict[str, float]:
+    """Gather what swapping achieves."""
+    summary = outcome.returned.secret.summary
+    each = list(summary["attributes"].values())
+    changed = nym.stats.correlation_changes(outcome.comparison.changes, outcome.progress)
+    return {
+        **{f"rmse {i}": one["rmse"] for i, one in enumerate(each)},
+        "rmse": float(np.sqrt(np.mean([one["rmse"] ** 2 for one in each]))),
+        "difference": changed["difference"].abs().mean(),
+        "first pair": abs(changed["difference"].iloc[0]),
+        "lost": -(changed["difference"] / changed["before"]).mean(),
+        "unchanged": float(np.mean([one["unchanged"] for one in each])),
+        "no partner": float(np.mean([one["no_partner"] for one in each]) / summary["records"]),
+        "candidates": float(np.mean([one["candidates"]["median"] for one in each])),
+        "fewer": float(np.mean([one["fewer_than_k"] for one in each])),
+    }
 
 
-def beside_the_papers_tables() -> Iterator[str]:
-    """Repeat the published tables on synthetic data of the same shape."""
+def like_the_papers() -> pd.DataFrame:
+    """Swap synthetic records like those of the paper, drawn for each seed."""
+    data = {name: lambda seed, name=name: nym.datasets.shaped(**nym.datasets.LIKE[name], seed=seed)
+            for name in dict.fromkeys(shape for shape, _ in PUBLISHED)}  # fmt: skip
+    methods = {name: METHODS[name] for name in ("fixed (SRS-1)", "dynamic (SRS-2)", "records (SRS-3)")}
+    return run(data, methods, [told], SEEDS)
+
+
+def beside_the_papers_tables(found: pd.DataFrame) -> Iterator[str]:
+    """Write the published tables beside ours."""
     for (shape, method), published in PUBLISHED.items():
-        frames = [nym.datasets.discharges(**nym.datasets.SHAPES[shape[:5]], seed=seed) for seed in range(SEEDS)]
-        columns = ["diagnosis", "procedure"] + ["secondary"] * ("three" in shape)
+        mean = found[(found["data"] == shape) & (found["method"] == method)].groupby("k").mean(numeric_only=True)
         rows = []
         for i, k in enumerate(KS):
-            each = [figures(f, {c: t[c] for c in columns}, k, {"method": method}, 2) for f, t in frames]
-            mean = pd.DataFrame(each).mean()
-            cells = [f"{mean[name]:.3f} ({published[j][i]:.3f})" for j, name in enumerate(("rmse 0", "rmse 1"))]
-            rest = f"{mean['first pair']:.3f} ({published[2][i]:.3f})"
-            rows.append([str(k), *cells, rest, f"{mean['candidates']:.1f}", f"{mean['fewer']:.0%}"])
+            names = ("rmse 0", "rmse 1", "first pair")
+            cells = [f"{mean.loc[k, name]:.3f} ({published[j][i]:.3f})" for j, name in enumerate(names)]
+            rows.append([str(k), *cells, f"{mean.loc[k, 'candidates']:.1f}", f"{mean.loc[k, 'fewer']:.0%}"])
         head = ["k", "RMSE diagnosis", "RMSE procedure", "change of sdCor", "candidates, median", "fewer than k"]
         yield f"### {TABLES[shape, method]}"
         yield markdown(head, rows)
 
 
-def on_real_diagnoses(frame: pd.DataFrame, taxonomies: dict[str, Any]) -> tuple[str, pd.DataFrame]:
-    """Mask all encounters with every method."""
-    found = [
-        {"method": name, "k": k, **figures(frame, taxonomies, k, how, 2)} for name, how in METHODS.items() for k in KS
-    ]
-    table = pd.DataFrame(found)
+def on_real_diagnoses(found: pd.DataFrame) -> str:
+    """Write what every method does to all encounters."""
+    mean = found.groupby(["method", "k"], sort=False).mean(numeric_only=True).reset_index()
     rows = [
         [
-            r["method"],
-            str(r["k"]),
+            str(r["method"]),
+            str(int(r["k"])),
             *(f"{r[f'rmse {i}']:.3f}" for i in range(3)),
             f"{r['difference']:.4f}",
             f"{r['lost']:.1%}",
@@ -134,11 +130,10 @@ def on_real_diagnoses(frame: pd.DataFrame, taxonomies: dict[str, Any]) -> tuple[
             f"{r['fewer']:.0%}",
             f"{r['no partner']:.1%}",
         ]
-        for r in found
+        for _, r in mean.iterrows()
     ]
     head = ["method", "k", *(f"RMSE {name}" for name in DIAGNOSES), "change of sdCor", "sdCor lost"]
-    head += ["unchanged", "candidates, median", "fewer than k", "no partner"]
-    return markdown(head, rows), table
+    return markdown([*head, "unchanged", "candidates, median", "fewer than k", "no partner"], rows)
 
 
 def squared_distances(frame: pd.DataFrame, icd: nym.Taxonomy) -> np.ndarray:
@@ -169,14 +164,17 @@ def flow_bound(costs: np.ndarray, k: int) -> float:
 def against_bounds(complete: pd.DataFrame, taxonomies: dict[str, Any]) -> str:
     """Compare the strict mode with bounds that no method can pass, on samples."""
     rows = []
-    for n in (1_172, 5_000):
-        sample = complete.sample(n, random_state=0)
+    samples = {n: complete.sample(n, random_state=0) for n in (1_172, 5_000)}
+    data = {f"{n}": sample for n, sample in samples.items()}
+    found = run(data, METHODS["records (SRS-3)"], ["rmse"], 10, meanings=taxonomies)
+    srs = {(int(n), k): part["rmse"].mean() for (n, k), part in found.groupby(["data", "k"])}
+    for n, sample in samples.items():
         costs = squared_distances(sample, taxonomies["diag_1"])
         for k in KS:
             nearest = np.sqrt(np.partition(costs, k - 1, axis=1)[:, :k].mean())
             flow = flow_bound(costs, k)
             kept, annealed = (expected(sample, taxonomies, k, costs, anneal) for anneal in (False, True))
-            records = figures(sample, taxonomies, k, METHODS["records (SRS-3)"], 10)["rmse"]
+            records = srs[n, k]
             row = [f"{n:,}", str(k), *(f"{x:.3f}" for x in (nearest, flow, kept, annealed, records))]
             rows.append([*row, f"{kept / flow:.3f}", f"{annealed / flow:.3f}"])
     head = ["records", "k", "k nearest", "flow", "strict", "annealed", "SRS-3 (no guarantee)", "strict / flow"]
@@ -217,11 +215,10 @@ def attacked(complete: pd.DataFrame, icd: nym.Taxonomy) -> str:
                 runs, found = [], []
                 if name != "strict":
                     runs = [
-                        codes(nym.rank_swap(sample, masked, k, **METHODS[name], seed=1_000 + s).data)
-                        for s in range(200)
+                        codes(nym.rank_swap(sample, masked, k, **HOW[name], seed=1_000 + s).data) for s in range(200)
                     ]
                 for seed in range(3):
-                    res = nym.rank_swap(sample, masked, k, **METHODS[name], seed=seed)
+                    res = nym.rank_swap(sample, masked, k, **HOW[name], seed=seed)
                     after = codes(res.data)
                     if name == "strict":
                         chances = attack.shown_by_groups(before, res.secret.groups, sizes)
@@ -234,25 +231,55 @@ def attacked(complete: pd.DataFrame, icd: nym.Taxonomy) -> str:
     return markdown(["columns", "method", *(f"k = {k}" for k in KS[:5])], rows)
 
 
-def picture(table: pd.DataFrame, file: Path) -> None:
+def picture(found: pd.DataFrame, file: Path) -> None:
     """Draw error and loss of correlation against k."""
     fig, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-    for axis, figure, label in (
-        (axes[0], "rmse", "RMSE, three columns together"),
-        (axes[1], "lost", "share of the distance correlation lost"),
+    mean = found.groupby(["method", "k"], sort=False).mean(numeric_only=True).reset_index()
+    for axis, figure, title, label in (
+        (axes[0], "rmse", "What swapping moves", "RMSE, three columns together"),
+        (axes[1], "lost", "What it costs", "share of the distance correlation lost"),
     ):
-        for name, part in table.groupby("method", sort=False):
-            axis.plot(part["k"], part[figure], "o-", color=COLOURS[str(name)], label=name)
-        axis.set_xscale("log")
+        for (name, part), colour in zip(mean.groupby("method", sort=False), COLOURS, strict=False):
+            axis.plot(part["k"], part[figure], "o-", color=colour, label=name)
+        axis.set(xscale="log", xlabel="k", ylabel=label, title=title)
         axis.set_xticks(KS, [str(k) for k in KS])
         axis.minorticks_off()
-        axis.set_xlabel("k")
-        axis.set_ylabel(label)
         axis.grid(alpha=0.3)
-    axes[0].set_title("What swapping moves")
-    axes[1].set_title("What it costs")
     axes[1].legend(loc="center right")
     fig.savefig(file, dpi=110)
+
+
+def words(papers: pd.DataFrame, real: pd.DataFrame) -> dict[str, str]:
+    """Compute what the text states."""
+
+    def by(found: pd.DataFrame, figure: str) -> pd.DataFrame:
+        return found.pivot_table(figure, ["data", "seed", "k"], "method")
+
+    one, two, three = list(HOW)[:3]
+    moved = pd.concat([by(papers[papers["data"] == "Dataset1"], "rmse"), by(real, "rmse")])
+    lost = by(papers[papers["data"] == "Dataset1"], "difference")
+    few = lost[lost.index.get_level_values("k") <= 10]
+    real_moved, real_lost = by(real, "rmse"), by(real, "lost")
+    small = real_moved[real_moved.index.get_level_values("k") <= 20]
+    grows = papers[papers["method"] != one].pivot_table("rmse", ["data", "method", "seed"], "k").diff(axis=1)
+    apart = [abs(np.log(papers[(papers["data"] == d) & (papers["method"] == m) & (papers["k"] == k)][f"rmse {c}"].mean()
+                        / PUBLISHED[d, m][c][i]))
+             for d, m in PUBLISHED for i, k in enumerate(KS) for c in (0, 1) if PUBLISHED[d, m][c][i]]  # fmt: skip
+    still = papers[(papers["data"] == "Dataset2") & (papers["k"] == 2) & (papers["method"] == three)]["rmse"] == 0
+    fewer = papers.groupby(["method", "k"])["fewer"].mean()
+    return {
+        "draws": str(len(seeds(SEEDS))),
+        "order": how_often((moved[two] < moved[three]) & (moved[three] < moved[one])),
+        "grow": how_often((grows.iloc[:, 1:] >= 0).all(axis=1)),
+        "keeps": how_often((few[three] < few[two]) & (few[three] < few[one])),
+        "strict_moves": how_often(small["strict"] < small[three]),
+        "strict_keeps": how_often(real_lost["strict"] < real_lost[three]),
+        "still": how_often(still),
+        "median_apart": f"{np.exp(np.median(apart)) - 1:.0%}",
+        "most_apart": f"{np.exp(np.max(apart)):.1f}",
+        "fewer_low": f"{fewer.min():.0%}",
+        "fewer_high": f"{fewer.max():.0%}",
+    }
 
 
 def main(folder: str) -> None:
@@ -261,13 +288,17 @@ def main(folder: str) -> None:
     icd = nym.datasets.load_icd9(DATA / "icd" / "icd9cm_hierarchy.csv")
     frame = data[list(DIAGNOSES)]
     taxonomies = dict.fromkeys(DIAGNOSES, icd)
-    real, table = on_real_diagnoses(frame, taxonomies)
-    picture(table, Path(folder, "rank-swapping-study.png"))
-    bounds = against_bounds(frame.dropna(), taxonomies)
-    text = Path(__file__).with_name("study_rank_swap.md").read_text()
-    text = text.replace("{real}", real).replace("{bounds}", bounds).replace("{attack}", attacked(frame.dropna(), icd))
-    text = text.replace("{published}", "\n\n".join(beside_the_papers_tables()))
-    Path(folder, "rank-swapping-study.md").write_text(text)
+    papers = like_the_papers()
+    real = run({"diabetes": frame}, METHODS, [told], 2, meanings=taxonomies)
+    picture(real, Path(folder, "rank-swapping-study.png"))
+    parts = {
+        "real": on_real_diagnoses(real),
+        "bounds": against_bounds(frame.dropna(), taxonomies),
+        "attack": attacked(frame.dropna(), icd),
+        "published": "\n\n".join(beside_the_papers_tables(papers)),
+        **words(papers, real),
+    }
+    fill("rank_swap", parts, folder)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "nominym"
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
-# Results open these doors when they are asked to: what they lead to stands above them.
-DOORS = {("method", "risk"), ("method", "report")}
+# Results and releases open these doors when they are asked to: what they lead to stands above them.
+DOORS = {("method", "risk"), ("method", "report"), ("release", "spark")}
 
 
 def room_of(module: str) -> str:

@@ -238,7 +238,10 @@ def test_the_core_checks_what_it_is_given() -> None:
         lambda: _core.draw_pairs(2, [], [[(codes, 4)]] * 9, 1, 1, 0),
         lambda: _core.distortions([codes], [codes], [3], [[0]]),
         lambda: _core.distortions([codes], [codes], [4, 4], [[0]]),
-        lambda: _core.distortions([codes], [codes[:1]], [4], [[0]]),
+        lambda: _core.distortions([codes, codes[:1]], [codes, codes], [4, 4], [[0]]),
+        lambda: _core.distinct_tuples([codes], [codes], [3]),
+        lambda: _core.distinct_tuples([codes], [codes, codes], [4]),
+        lambda: _core.distinct_tuples([codes], [none], [4]),
         lambda: _core.distortions([codes], [codes], [4], [[1]]),
         lambda: _core.distortions([none], [none], [4], [[0]]),
     ):

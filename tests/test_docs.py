@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,9 +21,17 @@ FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```(console|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+# With the other tests of Spark, which have one session.
+SPARK = pytest.param(ROOT / "docs" / "spark.md", marks=pytest.mark.xdist_group("spark"))
+
+
+@pytest.mark.parametrize("page", [SPARK if page.name == "spark.md" else page for page in PAGES], ids=lambda p: p.name)
 def test_page(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
+    if page.name == "spark.md":
+        pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'nominym[spark]'")
+        if shutil.which("java") is None:
+            pytest.skip("Spark needs Java 17, which is not installed")
     examples = "\n".join(FENCE.findall(text))
     parsed = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
     report: list[str] = []

@@ -16,7 +16,8 @@ from nominym._core import __version__
 from nominym.error import NominymError, PrivacyWarning, SeedWarning
 
 if TYPE_CHECKING:
-    from nominym import datasets, distortion, itemsets, release, report, risk, stats
+    from nominym import aggregate, datasets, distortion, itemsets, release, report, risk, spark, stats, study
+    from nominym.aggregate import Microaggregate, microaggregate
     from nominym.control import set_threads
     from nominym.guarantee import Guarantee
     from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, tour_length
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from nominym.method import Result
     from nominym.noise import Noise, NoiseModel, add_noise
     from nominym.release import publish
+    from nominym.study import Study
     from nominym.swap import DataSwap, RankSwap, data_swap, rank_swap
 
 __all__ = [
@@ -46,6 +48,7 @@ __all__ = [
     "Guarantee",
     "Itemsets",
     "Measure",
+    "Microaggregate",
     "Noise",
     "NoiseModel",
     "NominymError",
@@ -56,9 +59,11 @@ __all__ = [
     "Result",
     "SeedWarning",
     "Sets",
+    "Study",
     "Taxonomy",
     "__version__",
     "add_noise",
+    "aggregate",
     "best_order",
     "data_swap",
     "datasets",
@@ -67,6 +72,7 @@ __all__ = [
     "gray_order",
     "gray_tsp_order",
     "itemsets",
+    "microaggregate",
     "publish",
     "rank_swap",
     "read_taxonomy",
@@ -75,13 +81,16 @@ __all__ = [
     "report",
     "risk",
     "set_threads",
+    "spark",
     "stats",
+    "study",
     "tour_length",
 ]
 
 # Rooms that are names of their own, and the names that others have for everybody.
-_ROOMS = ("datasets", "distortion", "itemsets", "release", "report", "risk", "stats")
+_ROOMS = ("aggregate", "datasets", "distortion", "itemsets", "release", "report", "risk", "spark", "stats", "study")
 _NAMES = {
+    "aggregate": "Microaggregate microaggregate",
     "control": "set_threads",
     "guarantee": "Guarantee",
     "itemsets": "Itemsets Recode best_order gray_order gray_tsp_order recode tour_length",
@@ -89,6 +98,7 @@ _NAMES = {
     "method": "Result",
     "noise": "Noise NoiseModel add_noise",
     "release": "publish",
+    "study": "Study",
     "swap": "DataSwap RankSwap data_swap rank_swap",
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}

@@ -20,11 +20,14 @@ __all__ = [
     "attack_recoding",
     "category_distances",
     "class_sizes",
+    "common_concepts",
     "count_compatible",
     "count_queries",
     "counts",
     "covariance_squared",
+    "cut_line",
     "digits",
+    "distinct_tuples",
     "distortions",
     "draw_normal",
     "draw_pairs",
@@ -43,6 +46,8 @@ __all__ = [
     "joint",
     "link_records",
     "match_diverse",
+    "mean_concepts",
+    "mean_labels",
     "order_best",
     "order_gray",
     "order_gray_tsp",
@@ -59,6 +64,7 @@ __all__ = [
     "swap_records",
     "tour_length",
     "vote_assignments",
+    "vote_cells",
     "vote_groups",
     "vote_ring",
 ]
@@ -234,7 +240,10 @@ def distortions(
     categories: list[int],
     sets: list[list[int]],
     progress: _Progress = None,
-) -> list[tuple[float, float, float, tuple[float, float] | None]]: ...
+) -> list[tuple[float, float, float, tuple[float, float] | None, float, int]]: ...
+def distinct_tuples(
+    before: list[_Codes], after: list[_Codes], categories: list[int], progress: _Progress = None
+) -> tuple[list[_Codes], _Codes, _Codes]: ...
 def ranks_by_frequency(counts: NDArray[np.uint64]) -> _Codes: ...
 
 _Domain = Graph | NDArray[np.float64]
@@ -294,6 +303,25 @@ class Sets:
         threshold: _Numbers | None = None,
         labels: list[str] | None = None,
     ) -> bytes: ...
+
+# Where the values of each group begin, the values, and the records of each.
+_Cells = tuple[NDArray[np.uint64], _Numbers, NDArray[np.uint64]]
+
+def mean_concepts(
+    graph: Graph,
+    cells: _Cells,
+    measure: str,
+    content: NDArray[np.float64] | None = None,
+    progress: _Progress = None,
+) -> _Numbers: ...
+def common_concepts(graph: Graph, cells: _Cells, progress: _Progress = None) -> _Numbers: ...
+def mean_labels(
+    distances: NDArray[np.float64], own: _Numbers, cells: _Cells, progress: _Progress = None
+) -> _Numbers: ...
+def vote_cells(
+    sets: Sets, cells: _Cells, common: NDArray[np.bool_] | None = None, progress: _Progress = None
+) -> Sets: ...
+def cut_line(numbers: NDArray[np.float64], k: int, progress: _Progress = None) -> _Numbers: ...
 
 _Voted = tuple[Sets, Sets, _Numbers, float]
 

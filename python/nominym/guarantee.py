@@ -12,7 +12,7 @@ Nothing else tells the rows of a group apart: age is neither known of a person n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 Kind = Literal["groups", "labels", "local", "none"]
@@ -45,6 +45,14 @@ SHARED = "Values that all records of a group share: they are known of its member
 ORDER = (
     "Order: where rows stay in the order of the original, or keep its index, whoever knows that order knows whose they "
     "are. Publish rows shuffled."
+)
+MEANS = (
+    "Insiders: a mean is computed from the values of its group, so whoever knows all of them but one, as members who "
+    "pool what they know do, can compute the last."
+)
+ENDS = (
+    "What a generalized value says: that every record of its group lies within it. The ends of an interval, and each "
+    "value that is listed, are those of somebody in the group."
 )
 SEEDS = "Seeds: whoever has or guesses the seed of a draw repeats it. A release made with a seed guarantees nothing."
 
@@ -153,6 +161,49 @@ def of_groups(
         # Item sets are published in random order; rows of a table stay where they are unless somebody shuffles them.
         not_covered=(*_not_covered(k, kept, joint), *(() if what else (ORDER,)), REPEATS, SEEDS),
     )
+
+
+def of_classes(
+    k: int,
+    masked: Sequence[Any],
+    kept: Sequence[Any] = (),
+    *,
+    means: bool = True,
+    person: Any = None,
+    sensitive: Mapping[Any, int] | None = None,
+    accepted: Sequence[Any] = (),
+) -> Guarantee:
+    """State what one value for all records of a group of k guarantees: the group's mean, or what its values share.
+
+    >>> of_classes(5, ["icd", "age"]).headline
+    'k-anonymity: every combination of icd and age that occurs is shared by at least 5 records'
+    """
+    columns, members = listed(masked), f"{k:,} {'records' if person is None else 'persons'}"
+    inside = MEANS if means else ENDS
+    shared = f"every combination of {columns} that occurs is shared by at least {members}"
+    if sensitive:
+        limited = of_limits(k, masked, kept, sensitive, person=person, accepted=accepted)
+        return replace(
+            limited,
+            headline=f"k-anonymity: {shared}; in groups, {listed(_limits(sensitive))}",
+            claim=f"Every group has one value of {columns}, so that {shared}. {limited.claim}",
+            not_covered=(inside, *limited.not_covered),
+        )
+    known = of_groups(k, masked, kept, person=person, accepted=accepted)
+    what = f"all rows of a group show the same {columns}"
+    claim = known.claim[0].lower() + known.claim[1:]
+    return replace(
+        known,
+        headline=f"k-anonymity: {shared}",
+        claim=f"{shared[0].upper()}{shared[1:]}, for {what}. Therefore, {claim}",
+        adversary=f"Knows the true {columns} of all records, who is in which group, the algorithm and its options. "
+        "Does not know the row of anybody.",
+        not_covered=(inside, *(text for text in known.not_covered if not text.startswith("Insiders"))),
+    )
+
+
+def _limits(sensitive: Mapping[Any, int]) -> list[str]:
+    return [f"no value of {name} is on more than 1 in {share:,}" for name, share in sensitive.items()]
 
 
 def _not_covered(k: int, kept: Sequence[Any], joint: bool) -> list[str]:

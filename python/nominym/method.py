@@ -22,7 +22,7 @@ from nominym._core import __version__
 from nominym.control import is_whole
 from nominym.error import ParameterError, PrivacyWarning, SeedWarning, as_argument, warn
 from nominym.guarantee import SEEDED, Guarantee, none
-from nominym.table import Change, Comparison, Table, as_table
+from nominym.table import Change, Comparison, Table, as_table, names_of
 
 if TYPE_CHECKING:
     import os
@@ -155,6 +155,11 @@ class Method:
         """The re-identification probability that the method guarantees not to exceed; None where it guarantees none."""
         return None
 
+    @property
+    def grouped(self) -> bool:
+        """Whether the method forms groups of the records of a table, and looks at kept columns itself."""
+        return False
+
     def statement(
         self,
         masked: Sequence[Any],
@@ -209,19 +214,19 @@ def finish(
     *,
     moved: bool = False,
     dropped: Sequence[Any] = (),
+    retyped: Sequence[Any] = (),
     more: Mapping[str, Any] | None = None,
     **owners: Any,
 ) -> Result:
     """Make the result of a method: write the masked table, and keep the owner's side apart.
 
     ``measure`` returns what this draw realised, beside the ``summary`` that does not depend on it. With a seed no bound
-    is guaranteed. ``dropped`` columns are not part of the masked table.
+    is guaranteed. ``dropped`` columns are not part of the masked table; ``retyped`` ones have values of another type.
     """
     if seed is not None and "bound" in summary:
         summary = {**summary, "bound": None}
-    masked = table.replaced(
-        {name: change.after.column for name, change in changes.items()}, moved=moved, dropped=dropped
-    )
+    columns = {name: change.after.column for name, change in changes.items()}
+    masked = table.replaced(columns, moved=moved, dropped=dropped, retyped=retyped)
     for change in changes.values():
         # Who watched this call does not watch what is asked of its result later.
         change.before.forget_progress()
@@ -370,7 +375,7 @@ class Result:
     def guarantee(self) -> Guarantee:
         """What the release guarantees: the claim, its adversary, unit and premise, and what is not covered."""
         masked = self.params["columns"]
-        kept = [name for name in Table(self.data).names if name not in masked]
+        kept = [name for name in names_of(self.data) if name not in masked]
         return self.method.statement(masked, kept, seeded=self.params["seeded"], roots=self.params.get("roots"))
 
     def linkage(self, known: Any = None, **options: Any) -> Any:

@@ -51,10 +51,19 @@ def test_measure(run: Run) -> None:
     assert "rmse in units of the column" not in figures
     assert figures["variance before"] == pytest.approx(figures["variance after"])
     assert {(row["x"], row["y"]) for row in found["distortion"]} >= {("diagnosis", "ward")}
+    before, after = pd.read_csv("visits.csv"), pd.read_csv("release.csv")
+    for row in found["marginals"]:
+        columns = [name for name in after if name in before and before[name].dtype.kind != "f"]
+        assert row["k_marginal"] == pytest.approx(nym.distortion.k_marginal(before, after, columns, row["k"]))
+    matches = nym.risk.unique_exact_matches(before, after, "diagnosis")
+    assert found["unique exact matches"][0] == {"columns": "masked", **matches.to_dict()}
+    (ward,) = (row for row in found["disclosure of kept columns, given masked ones"] if row["target"] == "ward")
+    assert ward["disco"] == pytest.approx(nym.risk.disclosure(before, after, "diagnosis", "ward").disco)
     done = run("measure", *PAIR, *MEANING, "--columns", "ward", "--columns", "diagnosis")
     assert done.code == 0, done.err
     assert "no RMSE: it needs to know which row is whose" in done.err
     assert done.out.startswith("attributes\n")
+    assert all(title in done.out for title in ("\nmarginals\n", "\nunique exact matches\n", "\ndisclosure of kept"))
 
 
 def test_measure_without_a_manifest(run: Run) -> None:
@@ -603,8 +612,8 @@ def test_demo(run: Run) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["", "swap", "noise", "recode", "data-swap", "measure", "audit", "report", "demo", "taxonomy", "taxonomy info",
-     "taxonomy distance", "taxonomy check", "taxonomy convert"],
+    ["", "swap", "noise", "recode", "data-swap", "measure", "audit", "report", "study", "demo", "taxonomy",
+     "taxonomy info", "taxonomy distance", "taxonomy check", "taxonomy convert"],
 )  # fmt: skip
 def test_help_has_examples(run: Run, command: str) -> None:
     done = run(*command.split(), "--help")

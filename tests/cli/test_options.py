@@ -17,6 +17,7 @@ from nominym.release import METHODS
 FILES = {"input", "out", "seed", "key", "overwrite", "config"}
 HIERARCHY = {"format", "virtual_root", "child", "parent", "levels", "prefix"}
 TABLES = FILES | HIERARCHY | {"quasi", "keep", "identifier", "keep_order", "delimiter", "encoding", "na", "comment"}
+TABLES |= {"engine", "plan", "master"}
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:

@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from pages import HOSTILE, Page
 
 import nominym as nym
 from nominym import error
@@ -17,6 +16,7 @@ from nominym.release import FilePair, Manifest
 from nominym.release.manifest import options_of
 from nominym.report.words import percent
 from nominym.table import Comparison
+from pages import HOSTILE, Page
 
 # Small tables: kept columns together are nearly unique.
 pytestmark = pytest.mark.filterwarnings("ignore:.*that no other record has:nominym.error.PrivacyWarning")
@@ -107,6 +107,22 @@ def test_it_has_the_figures(strict) -> None:
     assert all(plot["role"] == "img" and len(plot["aria-label"]) > 20 for plot in plots)
     assert sum(tag == "details" for tag, _ in page.tags) == len(plots)
     assert all(figure["data"] and "title" not in figure["layout"] for figure in page.figures)
+
+
+def test_it_has_the_measures_that_others_publish(discharges, tmp_path) -> None:
+    frame, meanings = discharges
+    res = nym.rank_swap(frame, meanings, k=5)
+    page = owners(tmp_path / "a.html", res)
+    for title in (
+        "Marginals of one, two and three attributes",
+        "Unique exact matches: ",
+        "Disclosure of kept attributes",
+    ):
+        assert title in page.text
+    assert "such a row is as likely that of anyone else in the group" in page.text
+    found = nym.risk.unique_exact_matches(frame, res.data)
+    assert f"{found.unique:,}" in page.text
+    assert f"{found.matches:,}" in page.text
 
 
 def test_it_loads_nothing(strict) -> None:

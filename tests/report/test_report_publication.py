@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from pages import Page
 
 import nominym as nym
 from nominym import error
 from nominym.guarantee import GROUPS
 from nominym.report.words import about
+from pages import Page
 
 # Small tables: kept columns together are nearly unique.
 pytestmark = pytest.mark.filterwarnings("ignore:.*that no other record has:nominym.error.PrivacyWarning")
@@ -88,6 +88,10 @@ def test_it_has_no_figure_of_the_draw(strict) -> None:
         "most changed",
         "correlation",
         "total variation",
+        "k-marginal",
+        "pmse",
+        "exact match",
+        "disclosure of",
         "other choices",
     ):
         assert absent not in text, absent

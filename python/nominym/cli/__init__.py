@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
     raise SystemExit(int(code))
 
 
-# ---- swap, noise, data-swap and recode: make a release, and say what may be known of it
+# ---- swap, aggregate, noise, data-swap and recode: make a release, and say what may be known of it
 
 
 def mask(given: Namespace) -> None:
@@ -76,7 +76,8 @@ def mask(given: Namespace) -> None:
     source, target = asked.required("input", "the input file"), asked.required("out", "--out, the file to write")
     method = asked.method()
     options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "comment",
-                          "label", "person", "column", "record", "item", "missing")  # fmt: skip
+                          "label", "person", "column", "record", "item", "missing", "engine", "plan",
+                          "master")  # fmt: skip
     roles = {name: column["role"] for name, column in asked.columns.items()}
     if given.config is not None:
         for path in filter(None, (target, options.get("key"))):
@@ -86,7 +87,7 @@ def mask(given: Namespace) -> None:
     show(made, getattr(given, "warned", ()))
 
 
-swap = noise = data_swap = recode = mask
+swap = aggregate = noise = data_swap = recode = mask
 
 
 def show(made: Publication, warned: Collection[str] = ()) -> None:
@@ -109,12 +110,15 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
         tell("warning", f"{made.paths.key} tells which row is whose: keep it secret, apart from the release")
     columns = f", {counted(said.output['columns'], 'column')}" if "columns" in said.output else ""
     without = f", without {', '.join(map(repr, dropped))}" if dropped else ""
-    order = "in the order of the input" if said.order == "kept" else said.order
+    order = {"kept": "in the order of the input", "sorted": "sorted by their content"}.get(said.order, said.order)
     say(f"{made.paths.release}: {said.output['rows']:,} records{columns}{without}; rows {order}")
     for name, figures in said.summary.get("attributes", {}).items():
         if "expected_rmse" in figures:
             stay = f"{figures['expected_unchanged']:.1%} of the values expected to stay as they are"
             say(f"  {name}: expected RMSE {figures['expected_rmse']:.4f}, {stay}")
+        elif "sse" in figures:
+            same = f"{figures['unchanged']:.1%} of the values as they were, {counted(figures['values'], 'value')} left"
+            say(f"  {name}: SSE {figures['sse']:.4f} a record, {figures['loss']:.1%} of the total; {same}")
     if "groups" in said.summary:
         groups = said.summary["groups"]
         least = f", at least {groups['persons']:,} persons in each" if "persons" in groups else ""

@@ -51,6 +51,33 @@ def load(
     return _placed(path, values, "input.path", "input.taxonomy", "output.path", "output.key"), placed
 
 
+_DATA: Mapping[str, type] = {"path": str, "items": str, "keep": list, "delimiter": str, "encoding": str, "na": list}
+
+
+def load_study(path: str) -> dict[str, Any]:
+    """Read the file of a study; paths in it are relative to it.
+
+    Options of methods may be lists of values; ``data`` says of each data set its file and what its columns mean.
+    """
+    content = _parsed(Path(path))
+    _known(path, content, ("data", "methods", "measures", "seeds"))
+    data = _section(f"{path}, [data]", content.get("data", {}))
+    for name, given in data.items():
+        where = f"{path}, [data.{name}]"
+        columns = _section(f"{where}, columns", _section(where, given).pop("columns", {}))
+        _check(where, given, _DATA)
+        if ("path" in given) == ("items" in given):
+            raise ParameterError(f"{where}: give the path of a table, or items, the file of item sets")
+        for column, said in columns.items():
+            _check(f"{where}, columns.{column}", said, {key: kind for key, kind in _COLUMN.items() if key != "role"})
+        meant = {column: _placed(path, said, "taxonomy", "meaning") for column, said in columns.items()}
+        data[name] = {**_placed(path, given, "path", "items"), "columns": meant}
+    methods = content.get("methods", [])
+    if not isinstance(methods, list) or not all(isinstance(each, dict) for each in methods):
+        raise ParameterError(f'{path}: methods are sections of their own: [[methods]], command = "swap", k = [2, 5]')
+    return {"seeds": 5, "measures": None, **content, "data": data, "methods": methods}
+
+
 def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, Any]:
     """Return the kinds of what a section about a method may say; it has to be the method of the command, if any."""
     from nominym.release import METHODS

@@ -74,7 +74,7 @@ def measure(given: Namespace) -> None:
 def _lost(pair: FilePair) -> dict[str, Any]:
     import pandas as pd
 
-    from nominym import distortion, stats
+    from nominym import distortion, risk, stats
 
     comparison, rows = pair.comparison, []
     for name, change in comparison.changes.items():
@@ -95,6 +95,20 @@ def _lost(pair: FilePair) -> dict[str, Any]:
     nominal = [name for name, kind in kinds.items() if kind not in ("number", "nested") and name not in numbers]
     if nominal:
         found["distortion"] = distortion.compare(comparison, nominal, progress=progress())
+    sides = comparison.before, comparison.after
+    if nominal:
+        scores = distortion.scores(*sides, nominal, progress=progress())
+        found["marginals"] = scores.assign(worst=[" × ".join(map(str, names)) for names in scores["worst"]])
+    masked, kept = list(comparison.changes), comparison.kept
+    sets = {"masked": masked, "all": [*masked, *kept]} if masked and kept else {"all": comparison.shared}
+    matches = [risk.unique_exact_matches(*sides, names, progress=progress()) for names in sets.values()]
+    found["unique exact matches"] = pd.DataFrame(
+        [{"columns": name, **each.to_dict()} for name, each in zip(sets, matches, strict=True)]
+    )
+    if masked and kept:
+        found["disclosure of kept columns, given masked ones"] = risk.disclosures(
+            *sides, masked, kept, progress=progress()
+        )
     return found
 
 
@@ -295,30 +309,23 @@ def _joined(reasons: list[str]) -> str:
     return f" {told}" if told.startswith(FOR_PERSONS) else f": {told}"
 
 
+# Leaves 0.05 % above: the level at which a bound is said to be exceeded.
+_Z = 3.29
+
+
 def _most(found: dict[str, Any]) -> str:
     """Say what the best attack found, how sure that is, and which attacks were run."""
+    from nominym.stats import interval
+
     counted = found["attacks"][found["attacks"]["counted"]]
     names = ", ".join(dict.fromkeys(counted["attack"]))
     best = max(counted.to_dict("records"), key=lambda row: float(row["share"]))
     share, low, high = (float(best[name]) for name in ("share", "low", "high"))
     parts = [] if low == high else [f"95 % interval {low:.1%} to {high:.1%}"]
     if found["k"] is not None and share > 1 / found["k"]:
-        low, high = _interval(share, int(best["attacked"]))
+        low, high = interval(share, share, int(best["attacked"]), z=_Z)
         parts = [f"99.9 % interval {low:.1%} to {high:.1%}, within chance of 1/{found['k']}"]
     return f"{share:.2%}{''.join(f', {part}' for part in parts)} ({names})"
-
-
-def _interval(share: float, number: int) -> tuple[float, float]:
-    """Return Wilson's interval for a share, at the level at which a bound is said to be exceeded.
-
-    >>> low, high = _interval(0.225, 40)
-    >>> low < 0.2 < high
-    True
-    """
-    z = 3.29
-    middle = (share + z * z / (2 * number)) / (1 + z * z / number)
-    half = z / (1 + z * z / number) * math.sqrt(share * (1 - share) / number + (z / number) ** 2 / 4)
-    return middle - half, middle + half
 
 
 def _exceeded(found: dict[str, Any]) -> list[str]:
@@ -401,7 +408,8 @@ def report(given: Namespace) -> None:
     check_new(target, overwrite, [manifest_path(release), *asked.inputs("original", "release", "key")])
     pair = read_pair(asked, "the owner's edition of a report" if owner else None)
     _tell_weaker(pair)
-    write(target, pair, edition=edition, k=given.k, sweep=sweep, overwrite=overwrite, progress=progress())
+    measured: Any = {"k": given.k, "sweep": sweep, "methods": bool(given.methods)}
+    write(target, pair, edition=edition, **measured, overwrite=overwrite, progress=progress())
     say(f"report, edition for {'the owner alone' if owner else 'publication'}: {target}")
 
 

@@ -75,6 +75,10 @@ SHARED: Mapping[str, Shared] = {
     "na": Shared("--na", "Text that means missing in masked columns, as empty cells do.", list, "TEXT", "input.na"),
     "comment": Shared("--comment", "What lines of comment in delimited text begin with, such as #; they are left out.",
                       place="input.comment"),
+    "engine": Shared("--engine", "spark: mask a Parquet folder on Apache Spark, and write one.", place="input.engine"),
+    "plan": Shared("--plan", "On Spark: driver (exact) or blocks; by default by size.", place="input.plan"),
+    "master": Shared("--master", "On Spark: spark://HOST:PORT, local[4]; by default all cores of this machine.",
+                     metavar="URL", place="input.master"),
     "column": Shared("--column", "Of a Parquet file, the column of lists of items.", place="input.column"),
     "record": Shared("--record", "Of a table with a row for each item, the column that tells the record.",
                      metavar="COLUMN", place="input.record"),
@@ -111,6 +115,7 @@ SHARED: Mapping[str, Shared] = {
     "columns": Shared("--columns", "Columns to compare the distribution of; by default all in both files.", list),
     "edition": Shared("--edition", "publication (default): figures that may be published; owner: all, for you alone."),
     "sweep": Shared("--sweep", "For the owner: mask again with other values, k=2,5,10 or alpha=0.1,0.5."),
+    "methods": Shared("--methods", "For the owner: mask again by other methods at the same k, and compare.", bool),
     "json": Shared("--json", "Print JSON.", bool),
     "taxonomy": Shared("TAXONOMY", "File or folder, or icd-9-cm, icd-9-cm-procedures, icd-10-cm."),
     "a": Shared("A", "Concept, by id, label or synonym."),
@@ -119,13 +124,17 @@ SHARED: Mapping[str, Shared] = {
     "checked": Shared("--column", "Column of it.", list),
     "converted": Shared("--out -o", "File to write: .json or .parquet."),
     "folder": Shared("--out -o", "Folder for all files; made if it is not there.", metavar="FOLDER"),
+    "study": Shared("STUDY", "TOML file of the study: data, methods, measures, seeds."),
+    "workers": Shared("--workers", "Cells that run at a time; by default one for each core. To compare times give 1.",
+                      int),
     "records": Shared("--records", "Hospital discharges to draw; 30,000 by default.", int),
 }  # fmt: skip
 
 _TEXT = ("delimiter", "encoding", "na", "comment")
 _TABLE = ("input", "out", "quasi", "keep", "identifier")
 _HIERARCHY = ("format", "virtual_root", "child", "parent", "levels", "prefix")
-_MADE = ("seed", *_HIERARCHY, "key", "keep_order", *_TEXT, "overwrite", "config")
+_SPARK = ("engine", "plan", "master")
+_MADE = ("seed", *_HIERARCHY, "key", "keep_order", *_TEXT, *_SPARK, "overwrite", "config")
 _PAIR = (
     "original",
     "release",
@@ -166,8 +175,17 @@ COMMANDS: Mapping[str, Command] = {
             "swap visits.parquet -o release.parquet --quasi diagnosis=icd-9-cm --identifier name --k 10",
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --person patient --sensitive hiv=3 --k 10",
             "swap people.csv -o release.csv --quasi job=isco.csv --prefix 1,2,3,4 --keep ward,year --k 10",
+            "swap visits.parquet -o release.parquet --quasi diagnosis=icd.csv --k 10 --engine spark --master local[8]",
             "swap --config release.toml",
         )),
+    "aggregate": Command(
+        "Give all records of a group of near ones the same values: k-anonymity.", (*_TABLE, *_MADE), "",
+        f"{_ROLES} {_PERSONS} Every combination of masked values is shared by at least k records.", (
+            "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 5",
+            "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --replace subsumer --k 5",
+            "aggregate --config release.toml",
+        ),
+    ),
     "noise": Command(
         "Replace values by concepts at a randomly drawn semantic distance.", (*_TABLE, *_MADE), "", _ROLES, (
             "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --alpha 0.3",
@@ -194,7 +212,8 @@ COMMANDS: Mapping[str, Command] = {
             "recode --config release.toml",
         )),
     "measure": Command(
-        "Compare a release with its original: distances, means, variances, correlations, distortion.",
+        "Compare a release with its original: distances, means, variances, correlations, distortion, marginals, exact "
+        "matches, disclosure.",
         (*_PAIR, "columns", "measure", "json"), "judging",
         "RMSE needs to know which row is whose (--key, or --keep-order); the rest does not. For the owner only.", (
             "measure visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet",
@@ -215,7 +234,7 @@ COMMANDS: Mapping[str, Command] = {
         )),
     "report": Command(
         "Write a page about a release: what was done, what is guaranteed and what is not, what it cost.",
-        (*_PAIR, "page", "edition", "k", "sweep", "overwrite"), "judging",
+        (*_PAIR, "page", "edition", "k", "sweep", "methods", "overwrite"), "judging",
         "The edition for publication has only figures that do not depend on the draw; the owner's edition has all.", (
             "report visits.csv release.csv --quasi diagnosis=icd.csv",
             "report visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet --edition owner -o mine.html",
@@ -236,6 +255,12 @@ COMMANDS: Mapping[str, Command] = {
         "Write a taxonomy in nominym's own format, which loads fast.",
         ("taxonomy", "converted", *_HIERARCHY, "overwrite"), "taxonomy", "",
         ("taxonomy convert doid.obo -o doid.parquet",), required=("taxonomy", "converted")),
+    "study": Command(
+        "Compare methods on data sets over seeds, and measure what they achieve.",
+        ("study", "folder", "workers"), "study",
+        "Every cell is stored as it is done; the same line again goes on where a run was ended. The figures are for "
+        "choosing a method: a release is made by the commands of the methods, without a seed.",
+        ("study study.toml --out study",), required=("study", "folder")),
     "demo": Command(
         "Mask synthetic hospital discharges and baskets, attack the releases, and write both editions of the report.",
         ("folder", "records", "overwrite"), "demo",

@@ -12,16 +12,20 @@ from nominym.datasets.baskets import Baskets, baskets
 from nominym.datasets.discharges import SHAPES, Discharges, discharges
 from nominym.datasets.loaders import load_adult, load_diabetes, load_icd9
 from nominym.datasets.patients import Patients, patients
+from nominym.datasets.shaped import LIKE, Shape, shaped
 
 __all__ = [
+    "LIKE",
     "SHAPES",
     "Baskets",
     "Discharges",
     "Patients",
+    "Shape",
     "baskets",
     "discharges",
     "load_adult",
     "load_diabetes",
     "load_icd9",
     "patients",
+    "shaped",
 ]

@@ -10,8 +10,8 @@ import pandas as pd
 
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
-from nominym.error import DataError, ParameterError, no_column
-from nominym.table import Comparison, as_table, column_names
+from nominym.error import DataError, ParameterError
+from nominym.table import Comparison, as_table, shared_columns
 
 MEASURES = ("hellinger", "total_variation", "entropy_change", "cramers_v_change", "contingency_change")
 """The measures, as ``table`` names them."""
@@ -99,7 +99,7 @@ def compare(comparison: Comparison, columns: Any = None, *, progress: Progress =
     return pd.DataFrame({**found, **{of: pd.Series(found[of], dtype=kind) for of in ("x", "y")}})
 
 
-_Figures = tuple[float, float, float, tuple[float, float] | None]
+_Figures = tuple[float, float, float, tuple[float, float] | None, float, int]
 
 
 def _single(before: Any, after: Any, columns: Any, progress: Progress) -> _Figures:
@@ -131,23 +131,9 @@ def _compared(before: Any, after: Any) -> Comparison:
 
 
 def _chosen(comparison: Comparison, columns: Any) -> list[Any]:
-    first, second = comparison.before, comparison.after
-    if not len(first):
-        raise DataError("the tables have no records, so there are no distributions to compare")
-    if columns is None:
-        for when, one, other in (("after", first, second), ("before", second, first)):
-            apart = next((name for name in one.names if name not in other.names), None)
-            if apart is not None:
-                raise DataError(
-                    f"column {apart!r} is not in the table {when}; name the columns to compare with columns="
-                )
-    names = list(first.names) if columns is None else column_names(columns, first.names)
-    if not names:
-        raise ParameterError("name one column at least", parameter="columns")
+    names = shared_columns(comparison.before, comparison.after, columns)
     for name in names:
-        if name not in second.names:
-            raise no_column(name, second.names, "after")
-        for table in (first, second):
+        for table in (comparison.before, comparison.after):
             if table.column(name).kind in ("number", "nested"):
                 raise DataError(
                     "holds numbers with decimal places or lists, which have no categories",

@@ -5,7 +5,19 @@ group). ``Partition`` says what can be published about groups: figures that depe
 the records, never on a draw. ``check_kept`` refuses kept columns that would undo what groups protect.
 """
 
+from nominym.groups.forming import Formed, check_columns, check_size, form_of_table
 from nominym.groups.kept import Notes, check_kept
 from nominym.groups.partition import Partition, check_limits, check_persons, form
 
-__all__ = ["Notes", "Partition", "check_kept", "check_limits", "check_persons", "form"]
+__all__ = [
+    "Formed",
+    "Notes",
+    "Partition",
+    "check_columns",
+    "check_kept",
+    "check_limits",
+    "check_persons",
+    "check_size",
+    "form",
+    "form_of_table",
+]

@@ -75,6 +75,8 @@ def check_kept(
     ordered: Collection[Any] = (),
     *,
     counts_persons: bool = False,
+    counts: Mapping[Any, NDArray[np.int64]] | None = None,
+    alone: float | None = None,
 ) -> Notes:
     """Refuse kept columns that undo the protection, unless they are accepted; return what has to be said.
 
@@ -82,6 +84,10 @@ def check_kept(
     refused raise a ``PrivacyWarning``. Of the masked columns, ``ordered`` ones are numbered by rank, so that near
     values can be told from distant ones. If the method ``counts_persons``, and nothing tells them yet, a column of
     repeated values may be what does.
+
+    Where the columns are a sample, in which values are rarer than in all records, ``counts`` has the records of each
+    value of a kept column in all of them, and ``alone`` the share of the records that differ from all others in what is
+    kept: only predictions are looked for in the sample.
 
     >>> from nominym.table import code
     >>> ward, diagnosis = code(["A", "A", "B", "B"]), code(["flu", "flu", "burn", "burn"])
@@ -94,7 +100,7 @@ def check_kept(
             raise ParameterError("it is masked: there is nothing to accept", parameter="accept", value=[name])
         if name not in kept:
             raise no_column(name, list(kept))
-    findings = _findings(kept, masked, k, person, ordered)
+    findings = _findings(kept, masked, k, person, ordered, counts, alone)
     for found in findings:
         if found.refused and not set(found.columns) <= set(accept):
             raise _refusal(found, counts_persons and person is None and found.repeated)
@@ -136,7 +142,13 @@ def _refusal(found: Finding, person: bool) -> DataError:
 
 
 def _findings(
-    kept: Mapping[Any, Column], masked: Mapping[Any, Column], k: int, person: Column | None, ordered: Collection[Any]
+    kept: Mapping[Any, Column],
+    masked: Mapping[Any, Column],
+    k: int,
+    person: Column | None,
+    ordered: Collection[Any],
+    counts: Mapping[Any, NDArray[np.int64]] | None,
+    different: float | None,
 ) -> list[Finding]:
     columns = {name: coded(column) for name, column in kept.items()}
     targets = [(name, coded(column)) for name, column in masked.items()]
@@ -146,7 +158,7 @@ def _findings(
     coarse = {name: in_parts(column, ranks_of(column)) for name, column in kept.items()} if near else {}
     found: list[Finding | None] = []
     for name, column in columns.items():
-        found.append(_nearly_unique(name, column, k))
+        found.append(_nearly_unique(name, column.counts() if counts is None else counts[name], k))
         sides = [column] if coarse.get(name) is None else [column, coarse[name]]
         found += _read_off((name,), sides, targets, near)
         if person is not None:
@@ -158,7 +170,7 @@ def _findings(
     several = {name: column for name, column in columns.items() if name not in unique}
     return [
         *alone,
-        *_unique_together(several),
+        *(_unique_together(several) if counts is None else _told_apart(tuple(several), different or 0.0)),
         *_read_off_together(several, coarse, targets, near, alone),
         *(_linked_together(columns, person, k, alone) if person is not None else []),
     ]
@@ -167,8 +179,7 @@ def _findings(
 # ---- nearly unique
 
 
-def _nearly_unique(name: Any, column: Coded, k: int) -> Finding | None:
-    counts = column.counts()
+def _nearly_unique(name: Any, counts: NDArray[np.int64], k: int) -> Finding | None:
     share = float(counts[_rare(counts, k, int(counts.sum()))].sum() / counts.sum())
     if share < UNIQUE_WARNED:
         return None
@@ -193,18 +204,22 @@ def _unique_together(columns: Mapping[Any, Coded]) -> list[Finding]:
     if len(columns) < 2:
         return []
 
-    def found(names: tuple[Any, ...]) -> Finding | None:
+    def found(names: tuple[Any, ...]) -> list[Finding]:
         counts = together([columns[name] for name in names]).counts()
-        share = float((counts == 1).sum() / counts.sum())
-        what = f"{share:.0%} of the records have a combination of values that no other record has"
-        figures = f"{what}; whoever knows them of a person finds the row"
-        return Finding(names, figures, False, share, what) if share >= UNIQUE_WARNED else None
+        return _told_apart(names, float((counts == 1).sum() / counts.sum()))
 
     # No pair tells more records apart than all columns do.
     every = found(tuple(columns))
-    if every is None or len(columns) == 2:
-        return [] if every is None else [every]
-    return [*_worst([found(names) for names in _pairs(columns)]), every]
+    if not every or len(columns) == 2:
+        return every
+    return [*_worst([each for names in _pairs(columns) for each in found(names)]), *every]
+
+
+def _told_apart(names: tuple[Any, ...], share: float) -> list[Finding]:
+    if len(names) < 2 or share < UNIQUE_WARNED:
+        return []
+    what = f"{share:.0%} of the records have a combination of values that no other record has"
+    return [Finding(names, f"{what}; whoever knows them of a person finds the row", False, share, what)]
 
 
 # ---- what can be read off

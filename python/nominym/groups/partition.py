@@ -13,6 +13,7 @@ import numpy as np
 from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import Advice, DataError, MissingValueError, as_argument
+from nominym.meaning import Cells
 from nominym.table import MISSING, Attribute, Column
 
 if TYPE_CHECKING:
@@ -26,10 +27,13 @@ def form(
     person: Column | None = None,
     sensitive: Mapping[Any, tuple[Column, int]] | None = None,
     longer: bool = False,
+    best: bool = False,
     seed: int | None = None,
     progress: Progress = None,
 ) -> Partition:
     """Put records that are near each other into groups of at least ``k``; ``longer`` searches for better ones.
+
+    With ``best``, the groups of one column of numbers without limits are the best there are.
 
     With ``person``, the column that tells whose record it is, no person has more than 1/k of the records of a group;
     with ``sensitive``, columns with their l, no value of such a column is on more than 1/l of them.
@@ -38,10 +42,29 @@ def form(
     if person is not None:
         limits.append((person.codes, k))
     check_limits(k, person, sensitive)
+    if best and not limits and len(attributes) == 1 and (found := _along_the_line(attributes[0], k, progress)):
+        return found
     codes, distances, _ = zip(*(attribute.with_missing for attribute in attributes), strict=True)
     with reporter(progress, "groups") as report:
         made = _core.group_records(list(codes), list(distances), k, longer, seed, report, limits or None)
     return Partition(*made)
+
+
+def _along_the_line(attribute: Attribute, k: int, progress: Progress) -> Partition | None:
+    """Return the best groups of a column of numbers; None where it is none, or has too few missing values for a group.
+
+    What is missing is a group by itself.
+    """
+    positions, places, gaps = attribute.space.positions, attribute.place_codes, attribute.column.missing
+    if positions is None or 0 < gaps < k or len(places) - gaps < k:
+        return None
+    records = np.argsort(places, kind="stable").astype(np.uint32)
+    with reporter(progress, "groups") as report:
+        sizes = _core.cut_line(positions[places[records[: len(places) - gaps]]], k, report)
+    sizes = np.append(sizes, np.uint32(gaps)) if gaps else sizes
+    group_of = np.empty(len(places), dtype=np.uint32)
+    group_of[records] = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
+    return Partition(group_of, records)
 
 
 def check_limits(k: int, person: Column | None, sensitive: Mapping[Any, tuple[Column, int]] | None = None) -> None:
@@ -143,14 +166,24 @@ class Partition:
             "expected_missing_moved": lost,
         }
 
+    def cells(self, codes: NDArray[np.uint32], some: NDArray[np.bool_] | None = None) -> Cells:
+        """Count the values of each group, in ascending order; only of ``some`` records, groups without any left out."""
+        group_of = self.group_of if some is None else self.group_of[some]
+        codes = codes if some is None else codes[some]
+        # Values of each group in order, so that equal ones are one run.
+        ordered = np.sort(group_of.astype(np.uint64) << np.uint64(32) | codes)
+        runs = np.flatnonzero(np.concatenate((ordered[:1] == ordered[:1], ordered[1:] != ordered[:-1])))
+        groups = ordered[runs] >> np.uint64(32)
+        firsts = np.flatnonzero(np.concatenate((groups[:1] == groups[:1], groups[1:] != groups[:-1])))
+        counts = np.diff(np.append(runs, len(ordered))).astype(np.uint64)
+        places = (ordered[runs] & np.uint64(2**32 - 1)).astype(np.uint32)
+        return Cells(np.append(firsts, len(runs)).astype(np.uint64), places, counts)
+
     def _expected_same(self, codes: NDArray[np.uint32], gap: int | None) -> tuple[float, float]:
         """Return how many records are expected to keep their value, and how many to lose it to a missing one."""
-        # Values of each group in order, so that equal ones are one run.
-        ordered = np.sort(self.group_of.astype(np.uint64) << np.uint64(32) | codes)
-        starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-        counts = np.diff(np.append(starts, len(ordered))).astype(np.float64)
-        values = (ordered[starts] & np.uint64(2**32 - 1)).astype(np.int64)
-        sizes = self.sizes[(ordered[starts] >> np.uint64(32)).astype(np.int64)].astype(np.float64)
+        cells = self.cells(codes)
+        counts, values = cells.counts.astype(np.float64), cells.places.astype(np.int64)
+        sizes = self.sizes[cells.groups].astype(np.float64)
         missing = values == (-1 if gap is None else gap)
         same = math.fsum(counts[~missing] ** 2 / sizes[~missing])
         lost = math.fsum(counts[missing] * (sizes[missing] - counts[missing]) / sizes[missing])

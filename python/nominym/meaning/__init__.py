@@ -10,11 +10,13 @@ from nominym.meaning.base import (
     MANY,
     MEASURES,
     WITHOUT_TAXONOMY,
+    Cells,
     Distances,
     Kind,
     Meaning,
     Measure,
     Space,
+    Standing,
     as_measure,
     categories_of,
     check_meanings,
@@ -27,6 +29,7 @@ from nominym.meaning.base import (
     shortest,
     to_list,
 )
+from nominym.meaning.generalized import Interval, parse
 from nominym.meaning.matrix import DistanceMatrix, MatrixSpace
 from nominym.meaning.order import Equality, Order
 from nominym.meaning.read import read_taxonomy
@@ -38,11 +41,13 @@ __all__ = [
     "MANY",
     "MEASURES",
     "WITHOUT_TAXONOMY",
+    "Cells",
     "ConceptSpace",
     "Concepts",
     "DistanceMatrix",
     "Distances",
     "Equality",
+    "Interval",
     "Kind",
     "MatrixSpace",
     "Meaning",
@@ -51,6 +56,7 @@ __all__ = [
     "SetSpace",
     "Sets",
     "Space",
+    "Standing",
     "Taxonomy",
     "as_measure",
     "categories_of",
@@ -61,6 +67,7 @@ __all__ = [
     "is_polars",
     "is_sequence",
     "padded",
+    "parse",
     "read_taxonomy",
     "shortest",
     "to_list",

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from nominym import _core
 from nominym.control import Progress, require_matrix
 from nominym.error import Advice, AmbiguousConceptError, Code, DataError, ParameterError, UnknownConceptError
+from nominym.meaning.generalized import one_of
 
 
 def is_missing(value: Any) -> bool:
@@ -222,6 +224,35 @@ MANY = 2_000
 """Categories from which no matrix is made if there is another way; with fewer it is cheap, and loses fewer digits."""
 
 
+class Cells(NamedTuple):
+    """What is in each group of some records: the places in ascending order, and how many records have each."""
+
+    starts: NDArray[np.uint64]
+    """Where the places of each group begin, and the end of the last; no group is empty."""
+    places: NDArray[np.uint32]
+    counts: NDArray[np.uint64]
+
+    @property
+    def firsts(self) -> NDArray[np.int64]:
+        """Where the places of each group begin."""
+        return self.starts[:-1].astype(np.int64)
+
+    @property
+    def groups(self) -> NDArray[np.int64]:
+        """The group of each place."""
+        ends = self.starts.astype(np.int64)
+        return np.repeat(np.arange(len(ends) - 1), ends[1:] - ends[:-1])
+
+
+class Standing(NamedTuple):
+    """What stands for each group: a place, or a value of a list."""
+
+    chosen: NDArray[np.int64]
+    """The place, or the number of the value, for each group."""
+    values: Any = None
+    """The values, where they are no places."""
+
+
 class Space(ABC):
     """A meaning applied to the values at hand: every value has a place, and places have distances.
 
@@ -289,10 +320,35 @@ class Space(ABC):
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
         """Find the place, of all there are, with the smallest sum of distances to the counted ones."""
 
+    @abstractmethod
+    def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find for each group what is nearest to all of its values, by the sum of squared distances."""
+
     def common(self, places: NDArray[np.uint32]) -> str:
         """Write what several places have in common: a concept, an interval, a set."""
-        names = sorted({self.name(place) for place in places.tolist()})
-        return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
+        return one_of({self.name(place) for place in places.tolist()})
+
+    def commons(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find for each group what all of its values have in common."""
+        known: dict[bytes, int] = {}
+        values: list[str] = []
+        chosen = np.empty(len(cells.starts) - 1, dtype=np.int64)
+        starts, held = (4 * cells.starts.astype(np.int64)).tolist(), cells.places.tobytes()
+        for group, (start, end) in enumerate(pairwise(starts)):
+            key = held[start:end]
+            if key not in known:
+                known[key] = len(values)
+                values.append(self.common(np.frombuffer(key, dtype=np.uint32)))
+            chosen[group] = known[key]
+        return Standing(chosen, values)
+
+    def labelled(self, columns: Sequence[Values]) -> bool:
+        """Tell whether all values of some columns are labels, not ids."""
+        return False
+
+    def spellings(self, by_label: bool) -> Sequence[str]:
+        """Return how what is at each place is written: by id, or by label where that names one concept only."""
+        return self.names
 
 
 def padded(distances: NDArray[np.float64], missing: bool) -> NDArray[np.float64]:

@@ -12,10 +12,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nominym._core import mean_labels
 from nominym.atomic import draft_of
-from nominym.control import Progress, require_matrix
+from nominym.control import Progress, reporter, require_matrix
 from nominym.error import DataError, ParameterError, SizeError
-from nominym.meaning.base import Meaning, Measure, Names, Space, Values, is_sequence, refuse_numbers, refuse_root
+from nominym.meaning.base import (
+    Cells,
+    Meaning,
+    Measure,
+    Names,
+    Space,
+    Standing,
+    Values,
+    is_sequence,
+    refuse_numbers,
+    refuse_root,
+)
+from nominym.meaning.generalized import parse
 
 
 @contextmanager
@@ -119,18 +132,47 @@ class MatrixSpace(Space):
     """The labels of a given matrix."""
 
     def __init__(self, given: DistanceMatrix, columns: Sequence[Values]) -> None:
-        """Place the values of the columns."""
+        """Place the values of the columns; several labels, such as "{a, b}", have a place of their own."""
         super().__init__(columns)
         refuse_numbers(columns)
         self.given = given
         """The matrix."""
-        self.names = given.labels
-        self.places = [given.concepts(c.categories, c.counts.tolist(), c.name) for c in columns]
+        texts = {str(value) for c in columns for value in c.categories if str(value)[:1] in ("{", '"')}
+        several = sorted(texts.difference(given.labels))
+        parsed = {text: parse(text) for text in several}
+        read = {text: what for text, what in parsed.items() if isinstance(what, frozenset | str) and what != text}
+        members = [[what] if isinstance(what, str) else sorted(what) for what in read.values()]
+        self._members = [given.concepts(labels) for labels in members]
+        self.names = (*given.labels, *read)
+        place = {text: len(given) + number for number, text in enumerate(read)}
+        self.places = []
+        for column in columns:
+            found = np.array([place.get(str(value), 0) for value in column.categories], dtype=np.uint32)
+            plain = np.flatnonzero(found < len(given))
+            values, counts = [column.categories[i] for i in plain], column.counts[plain].tolist()
+            found[plain] = given.concepts(values, counts, column.name)
+            self.places.append(found)
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
-        """Return cells of the matrix."""
-        found: NDArray[np.float64] = self.given.matrix[a, b]
+        """Return cells of the matrix; of several labels the mean of theirs."""
+        cells, size = self.given.matrix, len(self.given)
+        first, second = np.broadcast_arrays(a, b)
+        found: NDArray[np.float64] = cells[np.minimum(first, size - 1), np.minimum(second, size - 1)]
+        for at in np.argwhere((first >= size) | (second >= size)) if self._members else ():
+            one, other = int(first[tuple(at)]), int(second[tuple(at)])
+            parts = (self._members[x - size] if x >= size else np.array([x]) for x in (one, other))
+            found[tuple(at)] = 0.0 if one == other else cells[np.ix_(*parts)].mean()
         return found
+
+    def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find the labels of least squared distance; ties by name."""
+        order = np.array(sorted(range(len(self.given)), key=self.name), dtype=np.int64)
+        used, values = np.unique(cells.places, return_inverse=True)
+        own = np.argsort(order)[used].astype(np.uint32)
+        distances = np.ascontiguousarray(self.given.matrix[used][:, order])
+        renumbered = cells._replace(places=values.reshape(-1).astype(np.uint32))
+        with reporter(progress, "means") as report:
+            return Standing(order[mean_labels(distances, own, renumbered, report)])
 
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
         """Find the label nearest to all; ties by name."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, time, timedelta, timezone
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,15 +17,18 @@ from nominym.control import Progress
 from nominym.error import Advice, Code, DataError, ParameterError
 from nominym.meaning.base import (
     ONE_VALUE,
+    Cells,
     Meaning,
     Measure,
     Space,
+    Standing,
     Values,
     is_missing,
     is_sequence,
     refuse_lists,
     refuse_root,
 )
+from nominym.meaning.generalized import Interval, between, parse
 
 _LISTED = Code("nym.Order([...])")
 
@@ -87,32 +91,41 @@ class Order(Meaning):
         refuse_root(root, columns, self.noun)
         listed = next((column.order for column in columns if column.order is not None), None)
         order = self if self.values is not None or listed is None else Order(listed)
-        if order.values is None and len({column.kind == "time" for column in columns if len(column.counts)}) > 1:
+        used = [column for column in columns if len(column.counts)]
+        times = next((column.categories[0] for column in used if column.kind == "time"), None)
+        # Intervals of dates are texts.
+        if order.values is None and times is not None and any(c.kind not in ("time", "text") for c in used):
             names = ", ".join(repr(column.name) for column in columns)
             raise DataError(
                 f"column {names}: dates or times cannot be compared with other values; bring them to one type"
             )
-        return _Line(columns, [order.numbers(column) for column in columns], order.values is not None)
+        return _Line(columns, [order.numbers(column, times) for column in columns], order.values is not None)
 
-    def numbers(self, column: Values) -> list[float] | NDArray[Any]:
-        """Return a number for each category: its rank, or its size."""
+    def numbers(self, column: Values, times: Any = None) -> list[float] | NDArray[Any]:
+        """Return a number for each category: its rank, or its size; of an interval, such as "[30, 40]", the middle.
+
+        Where texts stand beside dates or times, one of these says how to read them.
+        """
         if column.kind == "nested":
             raise DataError("holds lists or the like, which have no order", column=column.name, remedy=ONE_VALUE)
         listed = self.values if self.values is not None else column.order
         if listed is not None:
             place = {str(value): float(rank) for rank, value in enumerate(listed)}
-            unknown = next((value for value in column.categories if str(value) not in place), None)
+            rank = _middle_or(lambda text, _: place.get(str(text)))
+            ranks = [rank(value, column) for value in column.categories]
+            unknown = next((value for value, at in zip(column.categories, ranks, strict=True) if at is None), None)
             if unknown is not None:
                 raise DataError(
                     f"{unknown!r} has no place in the given order",
                     column=column.name,
                     remedy=Advice("list all values, lowest first: {}", listed=_LISTED),
                 )
-            return [place[str(value)] for value in column.categories]
+            return ranks
         plain = column.numbers
         if plain is not None and np.isfinite(plain).all():
             return plain
-        return [_number(value, column) for value in column.categories]
+        read = _middle_or(_number if times is None or column.kind == "time" else _as_time(times))
+        return [read(value, column) for value in column.categories]
 
 
 class _Line(Space):
@@ -120,7 +133,8 @@ class _Line(Space):
 
     def __init__(self, columns: Sequence[Values], numbers: Sequence[list[float] | NDArray[Any]], ranked: bool) -> None:
         super().__init__(columns)
-        values = _from_the_smallest(numbers)
+        self._columns = columns
+        values, self._origin = _from_the_smallest(numbers)
         self._values, firsts, inverse = np.unique(np.concatenate(values), return_index=True, return_inverse=True)
         ends = np.cumsum([len(part) for part in values])[:-1]
         self.places = np.split(inverse.reshape(-1).astype(np.uint32), ends)
@@ -153,10 +167,46 @@ class _Line(Space):
         sums = np.cumsum(np.bincount(places, counts, len(self)))
         return int(np.searchsorted(sums, (int(sums[-1]) + 1) // 2))
 
+    def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find the arithmetic means; of ranked values the medians, the lower one of two."""
+        counts = cells.counts.astype(np.int64)
+        sizes = np.add.reduceat(counts, cells.firsts)
+        if self.unit is None:
+            # Records up to and with each place: the first with half of its group.
+            upto = np.cumsum(counts)
+            before = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+            return Standing(cells.places[np.searchsorted(upto, before + (sizes + 1) // 2)].astype(np.int64))
+        # From the smallest of a group, so that no digits are lost.
+        low = self._values[cells.places[cells.firsts]]
+        more = counts * (self._values[cells.places] - low[cells.groups])
+        means, chosen = np.unique(low + np.add.reduceat(more, cells.firsts) / sizes, return_inverse=True)
+        return Standing(chosen.reshape(-1), self._valued(means))
+
+    def commons(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find the intervals from the smallest to the largest."""
+        low, high = (cells.places[at].astype(np.int64) for at in (cells.firsts, cells.starts[1:].astype(np.int64) - 1))
+        ends, chosen = np.unique(low * len(self) + high, return_inverse=True)
+        names = ((self.name(end // len(self)), self.name(end % len(self))) for end in ends.tolist())
+        return Standing(chosen.reshape(-1), [between(*pair) for pair in names])
+
+    def _valued(self, numbers: NDArray[np.float64]) -> Any:
+        """Return numbers as values like those of the column: dates and times as such, all else as floats."""
+        example = next((column for column in self._columns if column.kind == "time" and len(column.counts)), None)
+        periods = next((c.categories[0] for c in self._columns if c.categories and hasattr(c.categories[0], "ordinal")),
+                       None) if example is None else None  # fmt: skip
+        if periods is not None:
+            return [type(periods)(ordinal=round(x), freq=periods.freq) for x in (numbers + self._origin).tolist()]
+        if example is None:
+            return numbers + float(self._origin)
+        # As fine as the values are: whole days, whole seconds, or microseconds.
+        steps = self._values + float(self._origin)
+        step = next((step for step in (86_400.0, 1.0) if not np.any(steps % step)), 1e-6)
+        whole = np.round((numbers + float(self._origin)) / step)
+        return [_moment(x, step, example.categories[0]) for x in whole.tolist()]
+
     def common(self, places: NDArray[np.uint32]) -> str:
         """Write the interval from the smallest to the largest."""
-        low, high = int(np.min(places)), int(np.max(places))
-        return self.name(low) if low == high else f"[{self.name(low)}, {self.name(high)}]"
+        return between(self.name(int(np.min(places))), self.name(int(np.max(places))))
 
 
 class _Texts(Sequence[str]):
@@ -180,21 +230,52 @@ class _Texts(Sequence[str]):
         return str(self._columns[column].categories[value - self._ends[column]])
 
 
-def _from_the_smallest(numbers: Sequence[list[float] | NDArray[Any]]) -> list[NDArray[np.float64]]:
-    """Return numbers as floats. Whole ones of 64 bits count from the smallest, so that large ones stay apart."""
+def _from_the_smallest(numbers: Sequence[list[float] | NDArray[Any]]) -> tuple[list[NDArray[np.float64]], int]:
+    """Return numbers as floats, and where they count from.
+
+    Whole ones of 64 bits count from the smallest, so that large ones stay apart.
+    """
     kinds = {part.dtype for part in numbers if isinstance(part, np.ndarray)}
     if len(kinds) == 1 and all(isinstance(part, np.ndarray) for part in numbers):
         parts = [np.asarray(part) for part in numbers]
         if kinds == {np.dtype(np.float64)}:
-            return parts
-        smallest = np.uint64(min(int(part.min()) for part in parts if len(part)) % 2**64)
+            return parts, 0
+        smallest = min(int(part.min()) for part in parts if len(part))
         # Modulo 2^64 a difference is right whatever the signs are.
-        return [(part.astype(np.uint64) - smallest).astype(np.float64) for part in parts]
+        return [(part.astype(np.uint64) - np.uint64(smallest % 2**64)).astype(np.float64) for part in parts], smallest
     listed = [part.tolist() if isinstance(part, np.ndarray) else part for part in numbers]
     every = [number for part in listed for number in part]
     exact = all(isinstance(number, int) and -(2**63) <= number < 2**64 for number in every)
     low = min(every, default=0) if exact else 0
-    return [np.array([number - low for number in part], dtype=np.float64) for part in listed]
+    return [np.array([number - low for number in part], dtype=np.float64) for part in listed], int(low)
+
+
+def _middle_or(number: Callable[[Any, Values], Any]) -> Callable[[Any, Values], Any]:
+    """Return what finds the number of a value, and of an interval the middle."""
+
+    def found(value: Any, column: Values) -> Any:
+        ends = parse(value) if isinstance(value, str) and value[:1] in ("[", '"') else value
+        if not isinstance(ends, Interval):
+            return number(ends, column)
+        low, high = (number(end, column) for end in ends)
+        return None if low is None or high is None else (low + high) / 2
+
+    return found
+
+
+def _as_time(like: Any) -> Callable[[Any, Values], float]:
+    """Return what reads texts of dates or times of one kind."""
+
+    def found(value: Any, column: Values) -> float:
+        try:
+            if hasattr(like, "hour") and not hasattr(like, "year"):
+                return _time(time.fromisoformat(value))
+            return _time(pd.Timedelta(value) if hasattr(like, "total_seconds") else pd.Timestamp(value))
+        except (TypeError, ValueError):
+            what = "is no date or time, as those that it is compared with"
+            raise DataError(f"{_short(value)} {what}", column=column.name, remedy="bring them to one type") from None
+
+    return found
 
 
 def _number(value: Any, column: Values) -> float:
@@ -226,6 +307,19 @@ def _time(value: Any) -> float:
     if hasattr(value, "total_seconds"):
         return float(value.total_seconds())
     return float(pd.Timestamp(value).timestamp())
+
+
+def _moment(number: float, step: float, like: Any) -> Any:
+    """Return the date or time that is so many steps of seconds from where ``_time`` counts."""
+    span = timedelta(microseconds=round(number * step * 1e6))
+    if hasattr(like, "hour") and not hasattr(like, "year"):
+        return (datetime.min + span).time()
+    if hasattr(like, "total_seconds"):
+        return span
+    found = datetime(1970, 1, 1, tzinfo=timezone.utc) + span
+    if not hasattr(like, "hour"):
+        return found.date()
+    return found.replace(tzinfo=None) if like.tzinfo is None else found.astimezone(like.tzinfo)
 
 
 def _short(value: Any) -> str:
@@ -283,3 +377,10 @@ class _Points(Space):
         """Find the most frequent value; ties by name."""
         totals = np.bincount(places, counts, len(self))
         return min(np.flatnonzero(totals == totals.max()).tolist(), key=self.name)
+
+    def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find the most frequent values; ties by name."""
+        by_name = np.empty(len(self), dtype=np.int64)
+        by_name[sorted(range(len(self)), key=self.name)] = np.arange(len(self))
+        best = np.lexsort((by_name[cells.places], -cells.counts.astype(np.int64), cells.groups))
+        return Standing(cells.places[best[cells.firsts]].astype(np.int64))

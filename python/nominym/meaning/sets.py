@@ -11,9 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nominym._core import Sets as Rows
+from nominym._core import vote_cells
 from nominym.control import Progress, reporter
 from nominym.error import Advice, Code, DataError, ParameterError
-from nominym.meaning.base import MANY, Distances, Meaning, Measure, Space, Values, is_missing, refuse_root
+from nominym.meaning.base import (
+    MANY,
+    Cells,
+    Distances,
+    Meaning,
+    Measure,
+    Space,
+    Standing,
+    Values,
+    is_missing,
+    refuse_root,
+)
 from nominym.meaning.taxonomy import Taxonomy
 
 
@@ -139,6 +151,27 @@ class SetSpace(Space):
             assert isinstance(more, Rows)  # each item once
             self._rows = more
         return place
+
+    def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find the sets of what more than half of the records of each group have; ties as for the mean."""
+        return self._voted(cells, 2 * self._votes > self._records, progress)
+
+    def commons(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find the sets of what all records of each group have."""
+        return self._voted(cells, None, progress)
+
+    def _voted(self, cells: Cells, common: NDArray[np.bool_] | None, progress: Progress) -> Standing:
+        """Return lists of items, of concepts the lowest, and the number of that of each group."""
+        with reporter(progress, "votes") as report:
+            voted = vote_cells(self._rows, cells, common, report)
+        place, firsts = _distinct(voted)
+        rows, names = voted.select(firsts), self._items
+        if self.taxonomy is not None:
+            rows, concepts = rows.over_concepts(self.taxonomy.graph, self._concepts, True)
+            names = [self.taxonomy.ids[concept] for concept in concepts.tolist()]
+        starts, items = rows.starts().tolist(), rows.items().tolist()
+        values = [[names[item] for item in items[start:end]] for start, end in pairwise(starts)]
+        return Standing(place.astype(np.int64), values)
 
     def common(self, places: NDArray[np.uint32]) -> str:
         """Write what all of several sets have; of concepts the lowest."""

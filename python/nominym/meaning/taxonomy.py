@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nominym import chart
-from nominym._core import ConceptRows, Graph
+from nominym._core import ConceptRows, Graph, common_concepts, mean_concepts
 from nominym.control import Progress, reporter, steps
 from nominym.error import (
     Advice,
@@ -30,11 +30,13 @@ from nominym.error import (
 from nominym.meaning import codes
 from nominym.meaning.base import (
     MANY,
+    Cells,
     Distances,
     Meaning,
     Measure,
     Names,
     Space,
+    Standing,
     Values,
     as_measure,
     is_frame,
@@ -637,6 +639,36 @@ class ConceptSpace(Space):
         with reporter(progress, "semantic mean") as report:
             return self.taxonomy.graph.mean(places, counts, self.measure.name, self.content, report)
 
+    def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find the concepts of least squared distance: ties by whether a value is below, by depth, and by id."""
+        with reporter(progress, "semantic means") as report:
+            found = mean_concepts(self.taxonomy.graph, cells, self.measure.name, self.content, report)
+        return Standing(found.astype(np.int64))
+
     def common(self, places: NDArray[np.uint32]) -> str:
         """Return the id of the least common subsumer."""
         return self.name(self.taxonomy.graph.lcs(np.ascontiguousarray(places, dtype=np.uint32)))
+
+    def commons(self, cells: Cells, progress: Progress = None) -> Standing:
+        """Find the least common subsumers."""
+        with reporter(progress, "common subsumers") as report:
+            return Standing(common_concepts(self.taxonomy.graph, cells, report).astype(np.int64))
+
+    def labelled(self, columns: Sequence[Values]) -> bool:
+        """Tell whether all values of some columns are labels, not ids."""
+
+        def are_labels(places: NDArray[np.uint32], column: Values) -> bool:
+            ids = [self.names[place] for place in places.tolist()]
+            labels = [self.taxonomy.label(name) for name in ids]
+            return labels == list(column.categories) and labels != ids
+
+        return bool(columns) and all(map(are_labels, self.places, columns))
+
+    def spellings(self, by_label: bool) -> Sequence[str]:
+        """Return how each concept is written: by id, or by label where that names one concept only."""
+        if not by_label:
+            return self.names
+        labels = [self.taxonomy.label(name) for name in self.names]
+        times = Counter(text.casefold() for text in (*labels, *self.names))
+        both = zip(labels, self.names, strict=True)
+        return [label if times[label.casefold()] == 1 else name for label, name in both]

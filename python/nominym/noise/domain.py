@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -43,24 +42,13 @@ class Domain:
         self.meaning, self.measure, self.space, self.names = meaning, measure, space, space.names
         self.taxonomy = space.taxonomy if isinstance(space, ConceptSpace) else None
         """The taxonomy as restricted; None for a matrix."""
-        pairs = zip(space.places, columns, strict=True)
-        self.by_label = by_label or (bool(columns) and all(self._is_labelled(at, column) for at, column in pairs))
+        self.by_label = by_label or space.labelled(columns)
         """Whether concepts are written by label."""
-
-    def _is_labelled(self, places: NDArray[np.uint32], column: Column) -> bool:
-        ids = [self.names[place] for place in places.tolist()]
-        labels = ids if self.taxonomy is None else [self.taxonomy.label(name) for name in ids]
-        return labels == list(column.categories) and labels != ids
 
     @cached_property
     def spellings(self) -> Sequence[str]:
         """How each concept is written: by id, or by label where that names one concept only."""
-        if not self.by_label or self.taxonomy is None:
-            return self.names
-        labels = [self.taxonomy.label(name) for name in self.names]
-        times = Counter(text.casefold() for text in (*labels, *self.names))
-        both = zip(labels, self.names, strict=True)
-        return [label if times[label.casefold()] == 1 else name for label, name in both]
+        return self.space.spellings(self.by_label)
 
     def place(self, column: Column) -> NDArray[np.uint32]:
         """Find the concepts of a column's categories."""

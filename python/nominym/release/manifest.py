@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nominym._core import __version__
+from nominym.aggregate import Microaggregate
 from nominym.content import AMOUNT, COUNT, SHARE, Numbers, brief, misfits, parse_json, plain
 from nominym.error import DataError, FormatError, NominymError, ParameterError
 from nominym.files import as_input, read_bytes
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
 
     from nominym.files import StrPath
 
-METHODS: Mapping[str, type[Method]] = {each.command: each for each in (RankSwap, Noise, DataSwap, Recode)}
+METHODS: Mapping[str, type[Method]] = {
+    each.command: each for each in (RankSwap, Microaggregate, Noise, DataSwap, Recode)
+}
 """All methods by the name of their command."""
 
 NAME, VERSION = "nominym-manifest", 4
@@ -89,7 +92,7 @@ class Manifest:
     output: dict[str, Any] = field(default_factory=dict)
     """Name, size and SHA-256 of the release, its rows and columns."""
     order: str = "shuffled"
-    """Whether the rows are "shuffled" or "kept" in the order of the input."""
+    """Whether the rows are "shuffled", "kept" in the order of the input, or "sorted" by their own content."""
     seeded: bool = False
     """Whether a seed was given: such a release guarantees nothing."""
     notes: list[str] = field(default_factory=list)
@@ -201,6 +204,11 @@ _PUBLISHED = {"records": COUNT, "attributes": {str: _OF_COLUMN}}
 _STRICT = {
     "records": _RECORDS, "bound": (None, SHARE), "groups": _SIZES, "attributes": {str: {**_OF_COLUMN, **_EXPECTED}},
 }  # fmt: skip
+_LOST = {
+    "values": COUNT, "sse": AMOUNT, "rmse": AMOUNT, "loss": AMOUNT, "unchanged": SHARE, "missing_made": COUNT,
+    "missing_filled": COUNT,
+}  # fmt: skip
+_AGGREGATED = {**_STRICT, "sse": AMOUNT, "loss": AMOUNT, "attributes": {str: {**_OF_COLUMN, **_LOST}}}
 _SETS = {
     "records": _RECORDS,
     "items": COUNT,
@@ -225,7 +233,7 @@ _SHAPE = {
         "sha256?": str,
     }},
     "output": _FILE,
-    "order": {"shuffled", "kept"},
+    "order": {"shuffled", "kept", "sorted"},
     "seeded": bool,
     "notes": [str],
     "made": str,
@@ -253,9 +261,10 @@ def _faults(content: Mapping[str, Any]) -> Iterator[str]:
     if made.command == Recode.command:
         yield from misfits(made.summary, _SETS, "summary")
         return
-    strict = (isinstance(method, RankSwap) and method.strict) or "groups" in made.summary
+    strict = (method is not None and method.grouped) or "groups" in made.summary
     found = list(misfits(made.params, {"columns": list, **({"k": _RECORDS} if strict else {})}, "params"))
-    found += misfits(made.summary, _STRICT if strict else _PUBLISHED, "summary")
+    shape = _AGGREGATED if made.command == Microaggregate.command else _STRICT if strict else _PUBLISHED
+    found += misfits(made.summary, shape, "summary")
     yield from found
     masked = set(made.params.get("columns", ()))
     if not found and not masked == set(made.roles.get("quasi-identifier", masked)) == set(made.summary["attributes"]):

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from nominym import _core, groups, journal
 from nominym.atomic import Draft, check_new, same_file
@@ -49,7 +50,7 @@ from nominym.release.manifest import (
 )
 from nominym.release.meanings import Meanings, read_meanings
 from nominym.release.sets import Layout, read_sets
-from nominym.swap import DataSwap, RankSwap
+from nominym.swap import DataSwap
 from nominym.table import Table, code
 
 IDENTIFIER, QUASI, KEEP, PERSON = ROLES = ("identifier", "quasi-identifier", "keep", "person")
@@ -116,6 +117,9 @@ def publish(
     record: str | None = None,
     item: str | None = None,
     missing: Missing = "error",
+    engine: str | None = None,
+    plan: str | None = None,
+    master: str | None = None,
     progress: Progress = None,
 ) -> Publication:
     """Make a release of records: drop what identifies, shuffle, mask, and write all files or none.
@@ -143,7 +147,7 @@ def publish(
         "person" (dropped; tells whose record it is, so that k counts persons). A column without a role is an error,
         unless the method says that it tells persons or is sensitive. Item sets have no roles: None.
     method
-        How to mask: ``RankSwap``, ``Noise``, ``DataSwap`` or ``Recode``.
+        How to mask: ``RankSwap``, ``Microaggregate``, ``Noise``, ``DataSwap`` or ``Recode``.
     meanings
         What the values of quasi-identifiers mean, by column; a path is read as a taxonomy. ``DataSwap`` needs none. For
         item sets, ``{"items": taxonomy}`` recodes them by what they mean, as ``Recode(taxonomy=…)`` does.
@@ -169,15 +173,31 @@ def publish(
         For item sets in a table with a row for each item, the columns that tell the record and the item.
     missing
         For item sets, what missing items and lists of them are: "error", or "empty", for nothing.
+    engine, plan, master
+        "spark" masks a Parquet folder, or a Spark data frame, on Apache Spark, and writes a Parquet folder whose rows
+        are sorted by their content; ``plan`` is that of ``nominym.spark.rank_swap``, and ``master`` the cluster, by
+        default that of the session, or all cores of this machine.
     progress
         ``True`` for a bar, or a callable of (done, total).
     """
     check_seed(seed)
     check_progress(progress)
     if not isinstance(method, Method):
-        raise ParameterError(
-            f"a RankSwap, Noise, DataSwap or Recode is needed, not {type(method).__name__}", parameter="method"
-        )
+        known = "a RankSwap, Microaggregate, Noise, DataSwap or Recode"
+        raise ParameterError(f"{known} is needed, not {type(method).__name__}", parameter="method")
+    if engine not in (None, "spark"):
+        raise ParameterError("give 'spark', or leave it out", parameter="engine", value=engine)
+    if engine == "spark" or type(source).__module__.startswith("pyspark."):
+        given = {"key": key, "keep_order": keep_order, "delimiter": delimiter, "na": na, "label": label,
+                 "person": person, "column": column}  # fmt: skip
+        from nominym import spark
+
+        spark.check_options(given)
+        return spark.publish(source, target, roles, method, meanings, plan=plan, master=master, overwrite=overwrite,
+                             seed=seed, progress=progress)  # fmt: skip
+    for name, value in (("plan", plan), ("master", master)):
+        if value is not None:
+            raise ParameterError("it plays a part only where engine is 'spark'", parameter=name, value=value)
     if isinstance(source, str | os.PathLike):
         journal.recover(source)
         as_path(source).stat()
@@ -199,13 +219,13 @@ def publish(
     markers = missing_texts(na)
     with files.open_table(source, delimiter=delimiter, encoding=encoding, comment=comment) as table:
         files.is_parquet(target)
-        method, given = _with_roles(method, check_mapping(roles))
+        method, given = with_roles(method, check_mapping(roles))
         given = check_roles(given, table.names)
         masked = [name for name, role in given.items() if role == QUASI]
         if not masked:
             raise ParameterError("no column is to be masked", remedy=Advice("give {}", meanings=NO_VALUE))
         meanings = {} if meanings is None else meanings
-        _check_meanings(meanings, masked, isinstance(method, DataSwap))
+        check_meant(meanings, masked, isinstance(method, DataSwap))
         sources = {name: os.fspath(each) for name, each in meanings.items() if isinstance(each, str | os.PathLike)}
         inputs = [path for path in (source, *sources.values()) if isinstance(path, str | os.PathLike)]
         check_targets(paths, inputs, overwrite)
@@ -216,8 +236,8 @@ def publish(
         # Kept columns come out as they were, whatever they say.
         marked = [name for name in used if name not in kept]
         # Identifiers are read where several records may be one person's, which nothing else tells.
-        strict = isinstance(method, RankSwap) and method.strict and counted is None
-        dropped = [name for name in table.names if strict and given[name] == IDENTIFIER]
+        alone = method.grouped and counted is None
+        dropped = [name for name in table.names if alone and given[name] == IDENTIFIER]
         sizing.expect_release(table.rows, len(used), len(dropped))
         records = files.read_columns(table, [*used, *dropped], dict.fromkeys(marked, markers), progress)
         identifiers, records = records.select(dropped), records.select(used)
@@ -231,7 +251,7 @@ def publish(
                     Table(records).column(name).check_missing("error")
         if counted is not None and pc.any(pc.is_null(records[counted], nan_is_null=True)).as_py():
             groups.check_persons(Table(records).column(counted))
-        _warn_of_persons(identifiers)
+        warn_of_persons({name: _times(identifiers[name]) for name in identifiers.column_names})
         del identifiers
         sizing.require_release(records)
         shape = {"rows": records.num_rows, "columns": len(table.names)}
@@ -246,7 +266,7 @@ def publish(
     table_of.shuffled = not keep_order
     notes = _check_kept(method, table_of, masked, kept)
     result: Result = method.apply(table_of, {name: known.get(name, Equality()) for name in masked}, seed, progress)  # type: ignore[attr-defined]
-    manifest = _manifest(
+    manifest = manifest_of(
         result,
         seed,
         notes,
@@ -303,7 +323,7 @@ def _publish_sets(
     named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)
     meant = {} if release.taxonomy is None else {ITEMS: describe(release.taxonomy, named)}
     output = {"rows": len(release), "items": release.base.n_items}
-    manifest = _manifest(release, seed, notes, meanings=meant, output=output)
+    manifest = manifest_of(release, seed, notes, meanings=meant, output=output)
     made = Publication(manifest, release, paths)
 
     def write(draft: Path) -> None:
@@ -315,7 +335,8 @@ def _publish_sets(
     return _write_files(made, write, record, overwrite)
 
 
-def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str] = (), **more: Any) -> Manifest:
+def manifest_of(result: Result | Release, seed: int | None, notes: Sequence[str] = (), **more: Any) -> Manifest:
+    """Make the manifest of a result; ``more`` is what only the pipeline knows."""
     assert result.method is not None
     seeded = seed is not None
     return Manifest(
@@ -333,7 +354,7 @@ def _manifest(result: Result | Release, seed: int | None, notes: Sequence[str] =
 # ---- roles and meanings
 
 
-def _with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[str, str]]:
+def with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[str, str]]:
     """Return method and roles, each with what the other says of persons and of sensitive columns."""
     persons = [name for name, role in roles.items() if role == PERSON]
     if len(persons) > 1:
@@ -342,7 +363,7 @@ def _with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[
             f"{len(persons)} columns are to tell persons: {files.listed(persons)}; one can",
             remedy=Advice("drop the others: {}", roles=others),
         )
-    if not isinstance(method, RankSwap):
+    if "person" not in method.options():
         if persons:
             raise ParameterError(
                 f"its role is person, but {type(method).__name__} does not count persons",
@@ -350,18 +371,19 @@ def _with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[
                 remedy=Advice("drop it: {}", roles={persons[0]: IDENTIFIER}),
             )
         return method, dict(roles)
-    if persons and method.person not in (None, persons[0]):
-        raise ParameterError(f"the role of {persons[0]!r} is person", parameter="person", value=method.person)
+    made: Any = method
+    if persons and made.person not in (None, persons[0]):
+        raise ParameterError(f"the role of {persons[0]!r} is person", parameter="person", value=made.person)
     if persons:
-        method = replace(method, person=persons[0])
-    implied = {} if method.person is None else {method.person: PERSON}
-    implied |= dict.fromkeys(method.sensitive or (), KEEP)
+        made = replace(made, person=persons[0])
+    implied = {} if made.person is None else {made.person: PERSON}
+    implied |= dict.fromkeys(made.sensitive or (), KEEP)
     for name, role in implied.items():
         said = roles.get(name, role)
         # Either drops a person's column.
         if said != role and (said, role) != (IDENTIFIER, PERSON):
             raise _two_parts(name, role, said)
-    return method, {**roles, **implied}
+    return made, {**roles, **implied}
 
 
 def _two_parts(name: str, role: str, said: str) -> ParameterError:
@@ -387,16 +409,21 @@ _FREQUENT = 0.05
 """Share of the records that no person has."""
 
 
-def _warn_of_persons(identifiers: Any) -> None:
-    """Warn the owner of identifiers that several records share: k counts records, not persons."""
+def _times(column: Any) -> NDArray[np.int64]:
+    """Count the records of each value, if the values are such that they may tell persons."""
+    values = column.drop_null()
+    if pa.types.is_floating(values.type) or pa.types.is_nested(values.type):
+        return np.empty(0, dtype=np.int64)
+    return pc.value_counts(values.unify_dictionaries()).field("counts").to_numpy()  # type: ignore[no-any-return]
+
+
+def warn_of_persons(identifiers: Mapping[Any, NDArray[np.int64]]) -> None:
+    """Warn the owner of identifiers that several records share, given the records of each value."""
     found, (least, most) = [], _REPEATED
-    for name in identifiers.column_names:
-        values = identifiers[name].drop_null()
-        if len(values) and not pa.types.is_floating(values.type) and not pa.types.is_nested(values.type):
-            counts = pc.value_counts(values.unify_dictionaries()).field("counts").to_numpy()
-            few = int(counts.max()) <= max(_FREQUENT * len(values), 2)
-            if few and least <= len(counts) / len(values) <= most:
-                found.append(name)
+    for name, counts in identifiers.items():
+        total = int(counts.sum())
+        if total and counts.max() <= max(_FREQUENT * total, 2) and least <= len(counts) / total <= most:
+            found.append(name)
     if found:
         one = "it tells" if len(found) == 1 else "one of them tells"
         warn(
@@ -407,7 +434,7 @@ def _warn_of_persons(identifiers: Any) -> None:
 
 def _check_kept(method: Method, table: Table, masked: Sequence[str], kept: Sequence[str]) -> list[str]:
     """Refuse kept columns that undo what any method does; one with groups looks for itself."""
-    if isinstance(method, RankSwap) and method.strict:
+    if method.grouped:
         return []
     before, beside = ({name: table.column(name) for name in names} for names in (masked, kept))
     return groups.check_kept(beside, before, getattr(method, "k", None) or 2, getattr(method, "accept", ())).public
@@ -452,7 +479,7 @@ def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str
     return dict(roles)
 
 
-def _check_meanings(given: Meanings, masked: Sequence[str], optional: bool) -> None:
+def check_meant(given: Meanings, masked: Sequence[str], optional: bool) -> None:
     """Refuse masked columns without a meaning, and meanings of columns that are not masked."""
     if not isinstance(given, Mapping):
         raise ParameterError(

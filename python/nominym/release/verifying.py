@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nominym._core import __version__
+from nominym.aggregate import Microaggregate
 from nominym.content import plain
 from nominym.control import Progress, reporter
 from nominym.error import DataError, NominymError, PrivacyWarning, SizeError
@@ -28,6 +29,7 @@ from nominym.itemsets.graph import Groups
 from nominym.itemsets.metrics import over_both
 from nominym.meaning import Order
 from nominym.method import Method, described
+from nominym.release.aggregated import departures, figures_of, smallest_class
 from nominym.release.comparing import FilePair, SetsPair, tuples_of
 from nominym.release.files import listed
 from nominym.release.manifest import Manifest, OwnersRecord, digest_of
@@ -155,7 +157,7 @@ def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
         found.doubts.append("the release was made with a seed: whoever has or guesses it repeats the draw")
         if not manifest.seeded:
             found.broken.append("by the owner's record a seed was given, which the manifest denies")
-    if manifest.order != "shuffled":
+    if manifest.order == "kept":
         found.doubts.append("the rows are in the order of the original, which may tell whose they are")
     if record is None:
         found.doubts.append("the owner's record is not given, so groups and rows cannot be checked")
@@ -234,9 +236,10 @@ def _check_table(pair: FilePair, basis: _Basis, found: _Findings, progress: Prog
     if gone or new:
         return
     _check_kept(pair, kept, found)
-    whole = _check_masked(pair, masked, basis, found)
     _check_limits(pair, basis, found)
-    if whole:
+    if isinstance(basis.method, Microaggregate):
+        _check_classes(pair, masked, basis, basis.method, found)
+    elif _check_masked(pair, masked, basis, found):
         _check_draw(pair, masked, basis, found)
     _check_figures(pair, masked, kept, basis, found, progress)
 
@@ -316,6 +319,18 @@ def _check_masked(pair: FilePair, masked: list[str], basis: _Basis, found: _Find
     )
     found.check(not other, "inside every group, values were given to other records and nothing else", told)
     return not other
+
+
+def _check_classes(pair: FilePair, masked: list[str], basis: _Basis, method: Microaggregate, found: _Findings) -> None:
+    """Check that all of a group show one value, that of the method, and how many records show the same."""
+    wrong = departures(pair, masked, basis.partition, method)
+    found.check(not wrong, "all records of a group have one value, which is that of the method", "; ".join(wrong))
+    smallest = smallest_class(pair, masked)
+    found.check(
+        smallest >= basis.least,
+        f"every combination of masked values is on {basis.least:,} rows or more",
+        f"a combination of masked values is on {smallest:,} rows, fewer than {basis.least:,}",
+    )
 
 
 def _check_limits(pair: FilePair, basis: _Basis, found: _Findings) -> None:
@@ -403,19 +418,27 @@ def _check_figures(
     places = {name: changes[name].before.place_codes for name in masked if name not in pair.weaker}
     sizing = basis.partition.summary(places, {name: before.column(name) for name in kept}, person, limited)
     attributes: dict[str, dict[str, Any]] = {}
-    stay: dict[str, float] = {}
+    still: list[str] = []
+    lost: dict[str, dict[str, Any]] = {}
+    altogether: dict[str, float] = {}
+    if isinstance(method, Microaggregate):
+        lost, altogether = figures_of(pair, masked, basis.partition, method, progress)
     for name, figures in described({name: changes[name] for name in masked}).items():
-        computed = {**figures, **basis.partition.expected(changes[name].before, progress)}
-        stay[name] = float(computed["expected_unchanged"])
+        if isinstance(method, Microaggregate):
+            computed = {**figures, **lost.get(name, {})}
+        else:
+            computed = {**figures, **basis.partition.expected(changes[name].before, progress)}
+            still += [name] if computed["expected_unchanged"] == 1.0 else []
         # Distances without the meaning are others, and there is no root.
         unknown = ("expected_rmse", "expected_unchanged", "root") if name in pair.weaker else ()
         attributes[name] = {figure: value for figure, value in computed.items() if figure not in unknown}
     bound = sizing.get("largest_share", 1 / sizing["smallest"]) if method.bound is not None else None
     bound = None if basis.manifest.seeded else bound
-    figures = {"records": len(pair.comparison), "groups": sizing, "attributes": attributes, "bound": bound}
+    records = {"records": len(pair.comparison)}
+    figures = {**records, "groups": sizing, "attributes": attributes, "bound": bound, **altogether}
     _compare(figures, basis.manifest.summary, found)
-    if isinstance(method, RankSwap) and basis.manifest.version == __version__:
-        _check_notes(pair, basis.manifest, method, kept, stay, found)
+    if isinstance(method, RankSwap | Microaggregate) and basis.manifest.version == __version__:
+        _check_notes(pair, basis.manifest, method, masked, kept, still, found)
 
 
 # How notes begin that say in figures what is checked elsewhere.
@@ -423,23 +446,29 @@ _HARDLY, _REGARD = "hardly anything changes: ", "groups were formed with regard 
 
 
 def _check_notes(
-    pair: FilePair, manifest: Manifest, method: RankSwap, kept: list[str], stay: Mapping[str, float], found: _Findings
+    pair: FilePair,
+    manifest: Manifest,
+    method: RankSwap | Microaggregate,
+    masked: list[str],
+    kept: list[str],
+    still: list[str],
+    found: _Findings,
 ) -> None:
     """Say anew what readers should not miss, and compare."""
     before, changes = pair.comparison.before, pair.comparison.changes
-    masked = {name: changes[name].before.column for name in stay}
-    ordered = [name for name in stay if isinstance(changes[name].before.meaning, Order)]
+    hidden = {name: changes[name].before.column for name in masked}
+    ordered = [name for name in masked if isinstance(changes[name].before.meaning, Order)]
     person = None if method.person is None else before.column(method.person)
     beside = {name: before.column(name) for name in kept}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
         try:
             accepted = [name for name in method.accept if name in kept]
-            computed = check_kept(beside, masked, method.k or 2, accepted, person, ordered).public
+            computed = check_kept(beside, hidden, method.k or 2, accepted, person, ordered).public
         except DataError as error:
             found.broken.append(f"such a release would have been refused: {error}")
             return
-    still = [name for name in manifest.params.get("columns", ()) if stay.get(name) == 1.0]
+    still = [name for name in manifest.params.get("columns", ()) if name in still]
     computed += [f"{', '.join(still)}: no value changes"] if still else []
     missing = [note for note in computed if note not in manifest.notes]
     known = [_HARDLY, *([_REGARD] if method.sensitive else [])]

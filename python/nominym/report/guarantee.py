@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from nominym.aggregate import Microaggregate
 from nominym.guarantee import Guarantee
 from nominym.method import Method
 from nominym.noise import Noise
@@ -28,6 +29,18 @@ _STRICT = Description(
     "Strict semantic rank swapping: records that are alike in meaning are put into groups of at least k, and within "
     "each group every masked attribute is shuffled by itself.",
     ("rank",),
+)
+_MEANS = Description(
+    "semantic microaggregation",
+    "Semantic microaggregation: records that are alike in meaning are put into groups of at least k, and all records "
+    "of a group get the mean of its values.",
+    ("aggregation",),
+)
+_COMMON = Description(
+    "generalization in groups",
+    "Generalization in groups: records that are alike in meaning are put into groups of at least k, and all records of "
+    "a group get what its values have in common: a concept above them, an interval, a list of values.",
+    ("aggregation",),
 )
 _PUBLISHED = Description(
     "semantic rank swapping as published",
@@ -55,6 +68,8 @@ def described(method: Method | None) -> Description:
     """Say what a method does."""
     if isinstance(method, RankSwap):
         return _STRICT if method.strict else _PUBLISHED
+    if isinstance(method, Microaggregate):
+        return _MEANS if method.replace == "mean" else _COMMON
     if isinstance(method, Noise):
         return _NOISE if method.epsilon is None else _EXPONENTIAL
     return _DATA_SWAP if isinstance(method, DataSwap) else _UNKNOWN
@@ -124,7 +139,7 @@ def one_value(summary: Mapping[str, Any], count: Callable[[Any], str]) -> list[G
 
 def other_tools(table: MaskedTable) -> Remark | None:
     """Explain, beside the sizes of groups, why tools that count equal rows read another k."""
-    if "groups" not in table.summary:
+    if "groups" not in table.summary or isinstance(table.method, Microaggregate):
         return None
     return Remark(
         "Other tools may read k = 1 here",
@@ -158,6 +173,9 @@ _DEFINED = {
     "Worst-off": "People of whom an adversary sees something, such as a single equal row, that makes the guess right "
     "with more than the probability named; or whose row the adversary believes in so strongly.",
     "Group": "Records that are alike in meaning, at least k of them, among which values were exchanged at random.",
+    "Group of equals": "Records that are alike in meaning, at least k of them, which all have the same masked values.",
+    "Information loss": "The sum of squared distances between values before and after, relative to the sum if one mean "
+    "stood for all records: from 0 (nothing lost) to 1 (one group of all).",
     "Effective k": "Among how many a value, or a whole record, was really hidden.",
     "Semantic distance": "How far apart two values are in a taxonomy: from 0 (the same) to 1 (unrelated), by Wu and "
     "Palmer unless another measure is named. For ordered values, the difference relative to the largest one.",
@@ -173,4 +191,15 @@ _DEFINED = {
     "Error rate": "Items flipped between a record and its base, relative to the items of the record.",
     "Error of counts": "Difference of a count before and after, relative to all records, over 500 random queries.",
     "Cramér's V": "Strength of the association of two attributes, 0 to 1; here before less after.",
+    "k-marginal score": "From 1,000, where all joint distributions of k attributes are as they were, to 0, where they "
+    "have nothing in common; the mean over all sets of k attributes, as NIST has it.",
+    "pMSE and S_pMSE": "How well records before and after can be told apart by a model with a parameter for each "
+    "combination of values of a marginal, mean over the marginals: 0 is not at all, 1/4 without fail. S_pMSE is "
+    "relative to what a table drawn anew from the distribution of the original would have, so 1 is chance.",
+    "Unique exact matches": "Records whose values nobody else has, and that a row of the release has. Whose row it is, "
+    "a match does not say: where values change places in groups of k, the re-identification probability is 1/k all the "
+    "same.",
+    "Disclosure": "What somebody gets right who looks the masked values of a person up in the release, takes it for "
+    "the original, and reads off the kept value where all rows found agree. To be compared with what the original "
+    "itself discloses, and with guesses by how frequent values are.",
 }

@@ -129,6 +129,28 @@ def associations(comparison: Comparison, progress: Progress = None) -> pd.DataFr
     return distortion.compare(comparison, chosen, progress=progress) if len(chosen) > 1 else None
 
 
+def marginals(comparison: Comparison, progress: Progress = None) -> pd.DataFrame | None:
+    """Score the marginals of those columns that have categories; None where there is none."""
+    names = [name for name in (*comparison.changes, *comparison.kept) if _has_categories(comparison, name)]
+    chosen = names[:_MOST_COLUMNS]
+    return distortion.scores(comparison.before, comparison.after, chosen, progress=progress) if chosen else None
+
+
+def unique_matches(comparison: Comparison, progress: Progress = None) -> dict[str, risk.UniqueMatches]:
+    """Count unique exact matches by masked columns, and by all."""
+    masked, kept = list(comparison.changes), comparison.kept
+    sets = {listed(masked): masked, **({"all attributes": [*masked, *kept]} if kept else {})}
+    sides = comparison.before, comparison.after
+    return {name: risk.unique_exact_matches(*sides, names, progress=progress) for name, names in sets.items()}
+
+
+def disclosed(comparison: Comparison, progress: Progress = None) -> pd.DataFrame | None:
+    """Measure what masked columns disclose of those kept ones that have categories; None where there are none."""
+    kept = [name for name in comparison.kept if _has_categories(comparison, name)]
+    sides = comparison.before, comparison.after
+    return risk.disclosures(*sides, list(comparison.changes), kept, progress=progress) if kept else None
+
+
 def _has_categories(comparison: Comparison, name: Any) -> bool:
     sides = comparison.before.column(name), comparison.after.column(name)
     return all(side.kind not in ("number", "nested") and len(side.categories) <= _MOST_CATEGORIES for side in sides)

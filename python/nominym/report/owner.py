@@ -35,7 +35,14 @@ _LONGEST = 200
 _REASONS = 3
 
 
-def page(table: MaskedTable, title: str | None, k: int | None, swept: pd.DataFrame | None, progress: Progress) -> Page:
+def page(
+    table: MaskedTable,
+    title: str | None,
+    k: int | None,
+    swept: pd.DataFrame | None,
+    others: pd.DataFrame | None,
+    progress: Progress,
+) -> Page:
     """Run the attacks, measure what was lost, and put the page together."""
     comparison, realised, stated = table.comparison, table.realised, table.guarantee
     k = table.params.get("k") if k is None else k
@@ -47,17 +54,28 @@ def page(table: MaskedTable, title: str | None, k: int | None, swept: pd.DataFra
     sections = [
         _what_was_done(table, comparison),
         *guarantee.section(said),
-        _risk(table, comparison, found, k),
+        _risk(table, comparison, found, k, progress),
         _utility(comparison, correlations, progress),
         _changed(comparison, k),
         *other_choices(swept),
+        *_other_methods(others),
         not_covered(stated, notes_of(table, realised), *one_value(table.summary, number)),
         definitions(
             "Re-identified", "Worst-off", "Effective k", "Semantic distance", "Distance moved (RMSE)",
-            "Distance correlation", "Total variation", "Mean and variance", "Cramér's V",
+            "Distance correlation", "Total variation", "Mean and variance", "Cramér's V", "k-marginal score",
+            "pMSE and S_pMSE", "Unique exact matches", "Disclosure",
         ),
     ]  # fmt: skip
-    more = ("wu-palmer", "correlation", "distortion", "linkage", *(() if swept is None else ("map",)))
+    more = (
+        "wu-palmer",
+        "correlation",
+        "distortion",
+        "linkage",
+        "marginals",
+        "propensity",
+        "disclosure",
+        *(() if swept is None else ("map",)),
+    )
     return Page(
         edition="owner",
         seeded=table.seeded,
@@ -174,7 +192,9 @@ def _plainly(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
-def _risk(table: MaskedTable, comparison: Comparison, found: risk.Linkage, k: int | None) -> Section:
+def _risk(
+    table: MaskedTable, comparison: Comparison, found: risk.Linkage, k: int | None, progress: Progress
+) -> Section:
     unit, best = measured.unit(found), measured.best_attacks(found)
     blocks: list[Grid | Picture] = [Picture(draw.attacks(best, unit), _attacks(found, comparison))]
     swaps = measured.candidates(table.realised)
@@ -187,7 +207,8 @@ def _risk(table: MaskedTable, comparison: Comparison, found: risk.Linkage, k: in
         f"Adversaries who know true values of a person look for the row; the figures are shares of the {unit} for whom "
         "the guess is right. An attack that finds little is no proof: a better one may find more."
     )
-    return Section("Risk", lead, [*blocks, _what_if(found, comparison), _worst_off(best), _uniqueness(comparison)])
+    blocks += [_what_if(found, comparison), _worst_off(best), _uniqueness(comparison)]
+    return Section("Risk", lead, [*blocks, _verbatim(table, comparison, progress), *_disclosed(comparison, progress)])
 
 
 def _what_if(found: risk.Linkage, comparison: Comparison) -> Grid:
@@ -246,6 +267,29 @@ def _uniqueness(comparison: Comparison) -> Grid:
     return Grid.of("Records that share all values with no other", header, rows)
 
 
+def _verbatim(table: MaskedTable, comparison: Comparison, progress: Progress) -> Grid:
+    """Count unique exact matches, and say what they mean where rows are mixtures of a group."""
+    found = measured.unique_matches(comparison, progress)
+    rows = [[name, each.unique, each.matches, share(each.share)] for name, each in found.items()]
+    caption = "Unique exact matches: records unique before whose values a row has verbatim"
+    if "groups" in table.summary:
+        caption += ". Values changed places in groups: such a row is as likely that of anyone else in the group"
+    return Grid.of(caption, ["attributes", "unique before", "in the release verbatim", "share"], rows)
+
+
+def _disclosed(comparison: Comparison, progress: Progress) -> list[Grid]:
+    """Tabulate what masked attributes disclose of kept ones, to who takes the release for the original."""
+    found = measured.disclosed(comparison, progress)
+    if found is None:
+        return []
+    caption = f"Disclosure of kept attributes, given {listed(list(comparison.changes))}"
+    header = ["attribute", "unique before (UiO)", "unique before and after (repU)", "disclosive before (Dorig)",
+              "disclosive after and correct (DiSCO)", "guessed by frequency", "guessed by the release (DCAP)",
+              "of those found, disclosed (TCAP)"]  # fmt: skip
+    rows = [[str(row[0]), *map(share, row[1:])] for row in found.itertuples(index=False, name=None)]
+    return [Grid.of(caption, header, rows)]
+
+
 def _utility(comparison: Comparison, correlations: pd.DataFrame | None, progress: Progress) -> Section:
     figures = ("rmse", "total_variation", "variance_before", "variance_after")
     rows = [
@@ -272,6 +316,11 @@ def _utility(comparison: Comparison, correlations: pd.DataFrame | None, progress
             Picture(distortion.heat_map(together, measure), grid, wide=wide)
             for measure in ("total_variation", "cramers_v_change")
         ]
+    scores = measured.marginals(comparison, progress)
+    if scores is not None:
+        header = ["attributes of a marginal", "marginals", "k-marginal score", "pMSE", "S_pMSE", "lowest score"]
+        rows = [[*row[:-1], listed(row[-1])] for row in scores.itertuples(index=False, name=None)]
+        blocks.append(Grid.of("Marginals of one, two and three attributes", header, rows))
     lead = "What is lost: how far values moved in meaning, and what became of distributions and correlations."
     return Section("Utility", lead, blocks)
 
@@ -313,6 +362,27 @@ def _changed(comparison: Comparison, k: int | None) -> Section:
     if rows:
         blocks.append(Grid.of("All of them", _CATEGORY, rows, searched=True))
     return Section("Most changed categories", lead, blocks)
+
+
+def _other_methods(others: pd.DataFrame | None) -> list[Section]:
+    """Show what other methods would risk and lose, if they were tried."""
+    if others is None:
+        return []
+    rows = [
+        [row["method"], Cell("none" if math.isnan(row["bound"]) else one_in(row["bound"]), row["bound"]),
+         share(row["risk"]), row["smallest"], row["rmse"], share(row["loss"]), row["correlations"]]
+        for row in measured.rows_by_name(others)
+    ]  # fmt: skip
+    header = ["method", "guaranteed", "re-identified", "smallest class", "distance moved (RMSE)", "information loss",
+              "change of correlations"]  # fmt: skip
+    lead = (
+        "The data were masked again by each method at the same k, all else alike. Re-identified are those whom an "
+        "adversary finds who knows all masked values and takes the nearest row; a class are rows with equal masked "
+        "values. Strict swapping keeps every value and its frequency and moves them between rows; microaggregation and "
+        "generalization make rows equal. The smallest loss at a risk that you can bear is the best choice; only the "
+        "first three guarantee a bound."
+    )
+    return [Section("Other methods", lead, [Grid.of("Methods side by side", header, rows)])]
 
 
 def other_choices(swept: pd.DataFrame | None) -> list[Section]:

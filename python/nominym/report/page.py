@@ -22,6 +22,7 @@ from nominym.itemsets import Itemsets, Release
 from nominym.method import Result
 from nominym.report import itemsets, owner, publication
 from nominym.report.content import Edition, Page, Picture
+from nominym.report.methods import compare_methods
 from nominym.report.subject import ItemsetRelease, MaskedTable, are_sets
 from nominym.report.sweep import sweep as mask_again
 
@@ -39,6 +40,7 @@ def write(
     sets: Itemsets | None = None,
     k: int | None = None,
     sweep: Mapping[str, Iterable[float]] | None = None,
+    methods: bool = False,
     labels: Any = None,
     title: str | None = None,
     overwrite: bool = False,
@@ -69,6 +71,8 @@ def write(
     sweep
         For the owner's edition, an option of the method and further values of it, such as ``{"k": [2, 5, 10]}``: the
         data are masked again with each, for the risk–utility map.
+    methods
+        For the owner's edition of a table that was masked with a k: mask it again by other methods, and compare.
     labels
         The sensitive label of each item set, for a sweep of l.
     title
@@ -89,7 +93,7 @@ def write(
     if edition not in get_args(Edition):
         raise ParameterError("give 'publication' or 'owner'", parameter="edition", value=edition)
     public = edition == "publication"
-    made = _made(subject, edition, sets, k, sweep, labels, title, progress)
+    made = _made(subject, edition, title, progress, sets, k, sweep, methods, labels)
     # Only the owner may read the owner's edition.
     with write_atomic(target, 0o666 if public else 0o600) as file:
         file.write(made)
@@ -133,27 +137,37 @@ def inline(
     if edition != "publication":
         remedy = "give a path: a notebook keeps what it shows"
         raise ParameterError("only a file is the owner's alone", parameter="edition", value=edition, remedy=remedy)
-    return Inline(_made(subject, edition, None, None, None, None, title, progress).decode())
+    return Inline(_made(subject, edition, title, progress).decode())
 
 
 def _made(
-    subject: Result | FilePair | Release | SetsPair, edition: Edition, sets: Itemsets | None, k: int | None,
-    sweep: Mapping[str, Iterable[float]] | None, labels: Any, title: str | None, progress: Progress,
-) -> bytes:  # fmt: skip
+    subject: Result | FilePair | Release | SetsPair,
+    edition: Edition,
+    title: str | None,
+    progress: Progress,
+    sets: Itemsets | None = None,
+    k: int | None = None,
+    sweep: Mapping[str, Iterable[float]] | None = None,
+    methods: bool = False,
+    labels: Any = None,
+) -> bytes:
     """Make the page of an edition."""
     public = edition == "publication"
-    for name, given in (("sweep", sweep), ("k", k)):
+    for name, given in (("sweep", sweep), ("k", k), ("methods", methods or None)):
         if public and given is not None:
             remedy = Advice("give {}", edition="owner")
             raise ParameterError("what was measured is for the owner", parameter=name, value=given, remedy=remedy)
     swept = None if sweep is None else mask_again(subject, sweep, sets=sets, labels=labels, progress=progress)
+    if methods and are_sets(subject):
+        raise ParameterError("methods are compared for tables, not for item sets", parameter="methods", value=True)
+    others = compare_methods(subject, progress=progress) if methods else None  # type: ignore[arg-type]  # no sets
     try:
         if are_sets(subject):
             rel = ItemsetRelease.of(subject, sets)
             page = itemsets.public_page(rel, title) if public else itemsets.owners_page(rel, title, k, swept, progress)
         else:
             table = MaskedTable.of(subject)
-            page = publication.page(table, title) if public else owner.page(table, title, k, swept, progress)
+            page = publication.page(table, title) if public else owner.page(table, title, k, swept, others, progress)
         return _render(page).encode()
     except UnicodeEncodeError as error:
         raise DataError(f"{error.object!r:.99}: a title, name or value that cannot be written as UTF-8") from None

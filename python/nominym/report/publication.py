@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from nominym.aggregate import Microaggregate
 from nominym.report import draw, guarantee, measured
 from nominym.report.content import Cell, Grid, Page, Picture, Section, Tile, share
 from nominym.report.guarantee import (
@@ -32,7 +33,10 @@ def page(table: MaskedTable, title: str | None) -> Page:
     records = table.summary.get("records")
     sections = [_what_was_done(table), *guarantee.section(said, *_group_sizes(table))]
     terms = ["Re-identification probability", "Semantic distance"]
-    if "groups" in table.summary:
+    if isinstance(table.method, Microaggregate):
+        sections.append(_lost(table))
+        terms += ["Group of equals", "Information loss", "Distance moved (RMSE)"]
+    elif "groups" in table.summary:
         sections.append(_expected_change(table))
         terms += ["Group", "Expected", "Distance moved (RMSE)"]
     missed = not_covered(stated, notes_of(table, table.summary), *one_value(table.summary, about))
@@ -61,12 +65,16 @@ def _tiles(table: MaskedTable) -> list[Tile]:
         groups = summary["groups"]
         made.append(Tile(about(groups["smallest"], 0), "Smallest group", f"of {about(groups['count'])} groups"))
         figures = summary["attributes"].values()
-        unchanged, moved = (
-            math.fsum(each[name] for each in figures) / len(figures) for name in ("expected_unchanged", "expected_rmse")
-        )
+        exact = isinstance(table.method, Microaggregate)
+        names = ("unchanged", "rmse") if exact else ("expected_unchanged", "expected_rmse")
+        unchanged, moved = (math.fsum(each[name] for each in figures) / len(figures) for name in names)
         mean_of = "of one masked attribute" if len(figures) == 1 else f"mean of {len(figures)} masked attributes"
-        made.append(Tile(percent(1 - unchanged, 2), "Values expected to change", mean_of))
-        made.append(Tile(number(moved, 2), "Expected distance moved", "root mean square; 0 unchanged, 1 unrelated"))
+        changed, far = ("Values changed", "Distance moved") if exact else (
+            "Values expected to change", "Expected distance moved")  # fmt: skip
+        made.append(Tile(percent(1 - unchanged, 2), changed, mean_of))
+        made.append(Tile(number(moved, 2), far, "root mean square; 0 unchanged, 1 unrelated"))
+        if exact:
+            made.append(Tile(percent(summary["loss"], 2), "Information loss", "of the variance; 0 nothing, 1 all"))
     return made
 
 
@@ -88,6 +96,23 @@ def _group_sizes(table: MaskedTable) -> list[Picture]:
     sizes = measured.group_sizes(table.summary, table.params["k"])
     sizes["share"] = [float(f"{each:.2g}") for each in sizes["share"]]
     return [Picture(draw.group_sizes(sizes), Grid.of_frame("Records by size of their group", sizes), wide=True)]
+
+
+def _lost(table: MaskedTable) -> Section:
+    rows = []
+    for name, figures in table.summary["attributes"].items():
+        counts = [about(figures[each]) if figures[each] else "none" for each in ("missing_made", "missing_filled")]
+        shares = [share(figures[each], 2) for each in ("unchanged", "loss")]
+        rmse = figures["rmse"]
+        values = Cell(about(figures["values"]), figures["values"])
+        rows.append([str(name), values, shares[0], Cell(number(rmse, 2), rmse), shares[1], *counts])
+    header = ["attribute", "values left", "unchanged", "distance moved (RMSE)", "information loss",
+              "values that become missing", "missing values that get one"]  # fmt: skip
+    lead = (
+        f"What one value for all records of a group loses of {listed(list(table.summary['attributes']))}, to two "
+        "digits. Nothing was drawn: the figures follow from the groups."
+    )
+    return Section("Information loss", lead, [Grid.of("Loss of each masked attribute", header, rows)])
 
 
 def _expected_change(table: MaskedTable) -> Section:

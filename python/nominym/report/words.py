@@ -11,6 +11,9 @@ from nominym import guarantee
 SOURCES = {
     "rank": "M. Rodriguez-Garcia, M. Batet, D. Sánchez: Utility-preserving privacy protection of nominal data sets via "
     "semantic rank swapping, Information Fusion 45 (2019).",
+    "aggregation": "S. Martínez, D. Sánchez, A. Valls: Semantic adaptive microaggregation of categorical microdata, "
+    "Computers & Security 31 (2012); J. Domingo-Ferrer, J. M. Mateo-Sanz: Practical data-oriented microaggregation for "
+    "statistical disclosure control, IEEE TKDE 14 (2002).",
     "noise": "M. Rodríguez-García: Semantic perturbative privacy-preserving methods for nominal data, doctoral thesis, "
     "Universitat Rovira i Virgili (2017).",
     "distortion": "S. Gomatam, A. F. Karr: Distortion measures for categorical data swapping, NISS technical report "
@@ -20,6 +23,11 @@ SOURCES = {
     "wu-palmer": "Z. Wu, M. Palmer: Verb semantics and lexical selection, ACL (1994).",
     "linkage": "J. Domingo-Ferrer, V. Torra: Disclosure risk assessment in statistical data protection, Journal of "
     "Computational and Applied Mathematics 164 (2004).",
+    "marginals": "C. Task, K. Bhagat, G. Howarth: SDNist v2: deidentified data report tool, NIST (2023).",
+    "propensity": "J. Snoke, G. M. Raab, B. Nowok, C. Dibben, A. Slavković: General and specific utility measures for "
+    "synthetic data, Journal of the Royal Statistical Society A 181 (2018).",
+    "disclosure": "G. M. Raab, B. Nowok, C. Dibben: Practical privacy metrics for synthetic data, arXiv 2406.16826 "
+    "(2024).",
     "map": "G. T. Duncan, S. A. Keller-McNulty, S. L. Stokes: Disclosure risk vs. data utility: the R-U "
     "confidentiality map, NISS technical report 121 (2001).",
     "itemsets": "M. Xue, P. Karras, C. Raïssi, J. Vaidya, K.-L. Tan: Anonymizing set-valued data by nonreciprocal "

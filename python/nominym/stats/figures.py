@@ -32,12 +32,15 @@ def quantiles(counts: NDArray[np.uint64], values: NDArray[Any] | None = None) ->
     return places if values is None else {name: int(values[place]) for name, place in places.items()}
 
 
-def interval(mean: float, squares: float, size: int, population: int | None = None) -> tuple[float, float]:
+def interval(
+    mean: float, squares: float, size: int, population: int | None = None, z: float = _Z
+) -> tuple[float, float]:
     """Return 95 % bounds for the mean of numbers from 0 to 1, given the mean and the mean square of a sample.
 
     The score interval of Wilson for a share, with the sample size that would give a share the variance that was seen:
     numbers between 0 and 1 vary less than zeros and ones of the same mean. If nothing varies in the sample, its size is
-    taken as it is. With the size of the ``population``, a sample that is a good part of it knows it better.
+    taken as it is. With the size of the ``population``, a sample that is a good part of it knows it better. Another
+    ``z``, the quantile of the standard normal distribution, gives bounds of another level.
 
     >>> [round(bound, 4) for bound in interval(0.1, 0.1, 100)]
     [0.0552, 0.1744]
@@ -55,7 +58,7 @@ def interval(mean: float, squares: float, size: int, population: int | None = No
     left = 1.0 if population is None else (population - size) / max(population - 1, 1)
     if left <= 0:
         return mean, mean
-    one = _Z * _Z * ratio * left / size
+    one = z * z * ratio * left / size
     centre = (mean + one / 2) / (1 + one)
     reach = math.sqrt(binary * one + one * one / 4) / (1 + one)
     return max(min(centre - reach, mean), 0.0) if mean > 0 else 0.0, min(max(centre + reach, mean), 1.0)

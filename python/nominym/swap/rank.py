@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from nominym import _core, groups
-from nominym.control import Progress, check_progress, check_seed, is_whole, reporter, require_matrix
-from nominym.error import MASKED, NO_VALUE, Advice, DataError, ParameterError, as_argument, no_column, warn
+from nominym.control import Progress, check_progress, check_seed, reporter, require_matrix
+from nominym.error import NO_VALUE, Advice, ParameterError, warn
 from nominym.guarantee import Guarantee as Statement
 from nominym.guarantee import of_groups, of_limits
 from nominym.meaning import Distances, Meaning, Measure, Order, as_measure, shortest
 from nominym.method import ACCEPT, Method, Result, described, finish, option, source_of
 from nominym.stats import correlation_changes, quantiles
-from nominym.table import MISSING, Attribute, Change, Column, Missing, Table, attributes
+from nominym.table import MISSING, Attribute, Change, Missing, Table, attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,7 +74,7 @@ class RankSwap(Method):
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
         self.check_accept()
-        self._check_columns()
+        object.__setattr__(self, "sensitive", groups.check_columns(self.person, self.sensitive))
         self.check_values()
         if self.method is not None and self.guarantee == "strict":
             raise ParameterError(
@@ -117,31 +116,15 @@ class RankSwap(Method):
                 "a group of one record protects nobody", parameter="k", value=1, remedy="give 2 or more"
             )
 
-    def _check_columns(self) -> None:
-        """Check what is said of a person's column and of sensitive ones, as far as no table is needed."""
-        if not isinstance(self.person, Hashable) or (isinstance(self.person, str) and not self.person):
-            raise ParameterError("give the name of a column", parameter="person", value=self.person)
-        if self.sensitive is None:
-            return
-        given = self.sensitive
-        if not isinstance(given, Mapping) or not given:
-            raise ParameterError("give a mapping from column names to numbers", parameter="sensitive", value=given)
-        for name, share in given.items():
-            if not is_whole(share) or share < 2:
-                raise ParameterError(
-                    "give a whole number, 2 or more", column=name, parameter="sensitive", value={name: share}
-                )
-        if self.person is not None and self.person in given:
-            raise ParameterError(
-                "it tells persons, and is not published", column=self.person, parameter="sensitive",
-                remedy="leave it out there",
-            )  # fmt: skip
-        object.__setattr__(self, "sensitive", {name: operator.index(share) for name, share in given.items()})
-
     @property
     def strict(self) -> bool:
         """Whether there is a guarantee."""
         return self.guarantee == "strict"
+
+    @property
+    def grouped(self) -> bool:
+        """Whether groups are formed."""
+        return self.strict
 
     @property
     def bound(self) -> float | None:
@@ -173,60 +156,25 @@ class RankSwap(Method):
             _require_orders(before)
         reach = self._reach(len(table))
         if self.strict:
-            if not table.shuffled:
-                _warn_of_order(before)
-            kept = self._kept(table, before)
-            person = None if self.person is None else table.column(self.person).merged()
-            if person is not None:
-                groups.check_persons(person)
-            masked = {name: old.column for name, old in before.items()}
-            ordered = [name for name, old in before.items() if isinstance(old.meaning, Order)]
-            told = groups.check_kept(kept, masked, reach, self.accept, person, ordered, counts_persons=True)
-            told.public[:0] = notes
-            limits = {name: (kept[name].merged(), share) for name, share in (self.sensitive or {}).items()}
-            partition = groups.form(
-                list(before.values()),
-                reach,
-                person=person,
-                sensitive=limits,
-                longer=self.anneal,
-                seed=seed,
-                progress=progress,
-            )
-            return self._permute(table, before, kept, person, partition, told, seed, progress)
+            formed = groups.form_of_table(
+                table, before, reach, person=self.person, sensitive=self.sensitive, accept=self.accept,
+                longer=self.anneal, seed=seed, notes=notes, progress=progress,
+            )  # fmt: skip
+            return self._permute(table, before, formed, seed, progress)
         with reporter(progress, "rank swapping") as report:
             swapped = _swap(list(before.values()), str(self.method), reach, seed, report)
         return self._result(table, before, swapped, {}, groups.Notes([*notes, _NO_GUARANTEE], []), seed)
-
-    def _kept(self, table: Table, before: Mapping[Any, Attribute]) -> dict[Any, Column]:
-        """Return the kept columns, once each column has one part to play."""
-        # A column may have the name None.
-        persons = () if self.person is None else (self.person,)
-        for name, said in (("person", persons), ("sensitive", self.sensitive or ())):
-            for column in said:
-                if column not in table.names:
-                    raise no_column(column, table.names)
-                if column in before:
-                    what = "persons are told by a column that is dropped"
-                    raise ParameterError(
-                        f"it is masked; {what if name == 'person' else 'a sensitive column stays as it is'}",
-                        column=column, parameter=name,
-                        remedy=Advice("take it from {}, or leave it out here", masked=MASKED),
-                    )  # fmt: skip
-        return {name: table.column(name) for name in table.names if name not in before and name not in persons}
 
     def _permute(
         self,
         table: Table,
         before: Mapping[Any, Attribute],
-        kept: Mapping[Any, Column],
-        person: Column | None,
-        partition: groups.Partition,
-        told: groups.Notes,
+        formed: groups.Formed,
         seed: int | None,
         progress: Progress,
     ) -> Result:
         """Give values to other records of the same group, and say what that does on average."""
+        partition, kept, person, told = formed
         after = partition.permuted(list(before.values()), joint=self.draw == "joint", seed=seed, progress=progress)
         sizes = np.bincount(partition.sizes, partition.sizes).astype(np.uint64)
         expected = {name: partition.expected(old, progress) for name, old in before.items()}
@@ -243,8 +191,6 @@ class RankSwap(Method):
             notes = [hardly, *notes]
         still = [str(name) for name, figures in expected.items() if figures["expected_unchanged"] == 1.0]
         notes = [*notes, *([f"{', '.join(still)}: no value changes"] if still else [])]
-        if self.sensitive:
-            notes.append(_MINIMALITY.format(", ".join(map(str, self.sensitive))))
         bound = None if self.bound is None else sizing.get("largest_share", 1 / sizing["smallest"])
         said = {"groups": sizing, "bound": bound}
         swapped = _Swapped(after, [sizes] * len(after), expected, partition.group_of)
@@ -281,9 +227,8 @@ class RankSwap(Method):
 
     def _reach(self, records: int) -> int:
         """Return the number of candidates wanted, for a table of so many records."""
-        if self.strict and self.k is not None and records < self.k:
-            group = as_argument("k", self.k)
-            raise DataError(f"{records:,} records cannot make a group of {group}; give a smaller k or more records")
+        if self.strict and self.k is not None:
+            groups.check_size(records, self.k)
         if self.p is not None:
             return max(1, int(records * self.p / 100))
         # More candidates than records are not to be had.
@@ -391,10 +336,6 @@ def rank_swap(
 HARDLY_ANY = 0.95
 """Share of the masked values that are expected to stay, from which that is the first thing to say."""
 
-_MINIMALITY = (
-    "groups were formed with regard to {}: an adversary who knows that may be surer of its values, and of rows, than "
-    "the shares of a group say; no probability is guaranteed"
-)
 _NO_GUARANTEE = "as published: no guarantee is given; the measured risk of this release is for its owner"
 
 
@@ -499,29 +440,3 @@ def _seen(realised: Mapping[Any, dict[str, Any]], method: str | None, k: int) ->
             "guaranteed; leave method= out for groups that keep it"
         )
     return found
-
-
-# Below so many rows they may well be in order by chance.
-_CHANCE = 30
-
-
-def _warn_of_order(columns: Mapping[Any, Attribute]) -> None:
-    """Warn the owner, and nobody else, of rows that are sorted by a masked column: there, the place tells the value."""
-    found = []
-    for name, attribute in columns.items():
-        codes = attribute.column.codes
-        if len(codes) < _CHANCE:
-            continue
-        changes = int((codes[1:] != codes[:-1]).sum())
-        distinct = attribute.size + (attribute.column.missing > 0)
-        together = changes == distinct - 1 and 2 < distinct <= len(codes) // 2
-        steps = np.sign(np.diff(codes.astype(np.int64)))
-        if together or (distinct > 2 and bool((steps >= 0).all() or (steps <= 0).all())):
-            found.append(str(name))
-    if not found:
-        return
-    message = (
-        f"the rows are in order of {', '.join(found)}, and stay so: an adversary who knows that can tell a row by its "
-        "place; shuffle the rows of the table first"
-    )
-    warn(message)

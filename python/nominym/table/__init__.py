@@ -1,14 +1,26 @@
 """Tables of any library: coded once on the way in, given back in kind on the way out.
 
 ``coding`` turns a column into numbers, ``frame`` holds a table and writes new values in the old type, ``attribute``
-joins a column and its meaning, and sets two tables of the same records side by side.
+joins a column and its meaning, and sets two tables of the same records side by side; ``pair`` compares two tables that
+need not have the same records.
 """
 
-from nominym.table.attribute import Attribute, Change, Comparison, as_table, attributes, check_roots, of_columns, single
+from nominym.table.attribute import (
+    Attribute,
+    Change,
+    Comparison,
+    as_table,
+    attributes,
+    check_roots,
+    of_columns,
+    single,
+    unite,
+)
 from nominym.table.coding import (
     ARROW_REFUSES,
     MISSING,
     Column,
+    Listed,
     Missing,
     check_policy,
     code,
@@ -17,7 +29,8 @@ from nominym.table.coding import (
     placed,
     to_arrow,
 )
-from nominym.table.frame import Table, bare, column_names, tidied
+from nominym.table.frame import Table, bare, column_names, names_of, tidied
+from nominym.table.pair import Distinct, coded_alike, distinct, shared_columns, side_by_side
 
 __all__ = [
     "ARROW_REFUSES",
@@ -26,6 +39,8 @@ __all__ = [
     "Change",
     "Column",
     "Comparison",
+    "Distinct",
+    "Listed",
     "Missing",
     "Table",
     "as_table",
@@ -34,12 +49,18 @@ __all__ = [
     "check_policy",
     "check_roots",
     "code",
+    "coded_alike",
     "column_names",
     "complete",
+    "distinct",
+    "names_of",
     "of_columns",
     "or_data_error",
     "placed",
+    "shared_columns",
+    "side_by_side",
     "single",
     "tidied",
     "to_arrow",
+    "unite",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from nominym.error import DataError, ParameterError, no_column
 from nominym.meaning import MANY, Distances, Meaning, Measure, Space, as_measure, check_meanings, padded
 from nominym.table.coding import MISSING, Column, Missing, check_policy, code
 from nominym.table.frame import Table
+from nominym.table.pair import coded_alike
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -244,24 +245,41 @@ class Change:
 
         After the rows of the records come those that belong to none of them.
         """
-        columns = [self.before.column, self.after.column, *([] if self.unowned is None else [self.unowned])]
-        kinds, numbers = np.unique(np.concatenate([self.before.places, self.after.places]), return_inverse=True)
-        parts = np.split(numbers.reshape(-1).astype(np.uint32), [self.before.size])
-        codes = [
-            np.append(part, np.uint32(len(kinds))).take(column.codes, mode="clip")
-            for column, part in zip(columns, (*parts, parts[1]), strict=False)
-        ]
-        gaps = any(column.missing for column in columns)
-        release = np.concatenate(codes[1:])
-        places = kinds.astype(np.uint32, copy=False)
-        measured = self.space.matrixless(places, gaps)
-        if measured is not None:
-            return codes[0], release, measured
-        if self.before.places is self.after.places and len(kinds) == self.before.size:
-            distances = self.before.distances[np.ix_(np.argsort(parts[0]), np.argsort(parts[0]))]
-        else:
-            distances = self.space.matrix(places, self.before.progress)
-        return codes[0], release, np.ascontiguousarray(padded(distances, gaps))
+        old, new = self.before, self.after
+        others = [] if self.unowned is None else [self.unowned]
+        columns, places = [old.column, new.column, *others], [old.places, new.places, *[new.places for _ in others]]
+        codes, distances = unite(self.space, columns, places, self._matrix)
+        return codes[0], np.concatenate(codes[1:]), distances
+
+    def _matrix(self, places: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """Measure places in ascending order; where the categories are those that were measured, put these in order."""
+        old = self.before
+        if old.places is self.after.places and len(places) == old.size:
+            order = np.argsort(old.places)
+            return old.distances[np.ix_(order, order)]
+        return self.space.matrix(places, old.progress)
+
+
+def unite(
+    space: Space,
+    columns: Sequence[Column],
+    places: Sequence[NDArray[np.uint32]],
+    matrix: Callable[[NDArray[np.uint32]], NDArray[np.float64]],
+) -> tuple[list[NDArray[np.uint32]], Distances]:
+    """Code several columns of one space over the same categories, what is missing being the last; and their distances.
+
+    ``places`` are those of the categories of each column; ``matrix`` measures places, if a matrix is needed.
+    """
+    kinds, numbers = np.unique(np.concatenate(places), return_inverse=True)
+    parts = np.split(numbers.reshape(-1).astype(np.uint32), np.cumsum([len(each) for each in places])[:-1])
+    codes = [
+        np.append(part, np.uint32(len(kinds))).take(column.codes, mode="clip")
+        for column, part in zip(columns, parts, strict=True)
+    ]
+    gaps = any(column.missing for column in columns)
+    kinds = kinds.astype(np.uint32, copy=False)
+    measured = space.matrixless(kinds, gaps)
+    return codes, np.ascontiguousarray(padded(matrix(kinds), gaps)) if measured is None else measured
 
 
 class Comparison:
@@ -334,28 +352,15 @@ class Comparison:
 
         Numbers are the same if they are equal, all else if its text is.
         """
-        codes, number = self._coded(name, self.before, self.after)
+        codes, number = coded_alike(name, self.before, self.after)
         return codes[0], codes[1], number
 
     def matched(self, name: Any) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
         """Return the same for all rows of the release, and what is missing as a category, the last."""
         others = [] if self.unowned is None else [self.unowned]
-        codes, number = self._coded(name, self.before, self.after, *others)
+        codes, number = coded_alike(name, self.before, self.after, *others)
         before, *after = (np.minimum(part, np.uint32(number)) for part in codes)
         return before, np.concatenate(after), number + 1
-
-    @staticmethod
-    def _coded(name: Any, *tables: Table) -> tuple[list[NDArray[np.uint32]], int]:
-        columns = [table.column(name) for table in tables]
-        if all(column.listed is columns[0].listed for column in columns):
-            return [column.codes for column in columns], columns[0].size
-        numeric = all(column.kind in ("whole", "number") for column in columns)
-        place: dict[Any, int] = {}
-        codes = []
-        for column in columns:
-            numbers = [place.setdefault(value if numeric else str(value), len(place)) for value in column.categories]
-            codes.append(np.array([*numbers, MISSING], dtype=np.uint32).take(column.codes, mode="clip"))
-        return codes, len(place)
 
 
 def as_table(data: Any) -> Table:

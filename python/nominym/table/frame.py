@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import reduce
 from typing import Any
@@ -22,7 +22,7 @@ from pandas.api.types import is_hashable
 
 from nominym.error import DataError, ParameterError, no_column
 from nominym.meaning import is_frame, is_lazy, is_polars, is_sequence
-from nominym.table.coding import MISSING, Column, by_name, check_lengths, code, or_data_error, plain, type_of
+from nominym.table.coding import MISSING, Column, Listed, by_name, check_lengths, code, or_data_error, plain, type_of
 
 
 class Table:
@@ -77,10 +77,17 @@ class Table:
         self._coded[name] = self.column(name).arranged(order)
         return self._coded[name]
 
-    def replaced(self, changes: Mapping[Any, Column], *, moved: bool = False, dropped: Sequence[Any] = ()) -> Table:
+    def replaced(
+        self,
+        changes: Mapping[Any, Column],
+        *,
+        moved: bool = False,
+        dropped: Sequence[Any] = (),
+        retyped: Collection[Any] = (),
+    ) -> Table:
         """Return a table of the same kind with some columns replaced, and without the ``dropped``.
 
-        All else, index and types are as they were.
+        All else, index and types are as they were; ``retyped`` columns get the type of their new values.
 
         Cells that are missing before and after stay exactly what they were (None, NaN, NA), unless missing values have
         ``moved``: then all are written alike, since a marker that stays would tell its row. Categories without an order
@@ -92,7 +99,7 @@ class Table:
         for name in place:
             old = self.values(name)
             if name in changes:
-                new[name] = written(old, self.column(name), changes[name], moved)
+                new[name] = written(old, self.column(name), changes[name], moved, retyped=name in retyped)
             elif (tidy := tidied(old, str(name))) is not old:
                 new[name] = tidy
         after = Table(_with_columns(self.data, place, new))
@@ -106,6 +113,11 @@ class Table:
         other._coded, other._length = {}, len(rows)
         other._code = lambda name: self.column(name).with_codes(self.column(name).codes[rows])
         return other
+
+
+def names_of(data: Any) -> list[Any]:
+    """Return the names of the columns of a table, also of one that is on Spark."""
+    return Table(data).names if is_frame(data) else list(data.columns)
 
 
 def _as_table(data: Any) -> Any:
@@ -189,10 +201,12 @@ def column_names(given: Any, known: Sequence[Any], parameter: str = "columns") -
     return names
 
 
-def written(old: Any, before: Column, after: Column, moved: bool) -> Any:
-    """Write a coded column like an old one: same library, same type."""
+def written(old: Any, before: Column, after: Column, moved: bool, *, retyped: bool = False) -> Any:
+    """Write a coded column like an old one: same library, and same type unless it is ``retyped``."""
     if len(after) != len(before):
         raise DataError(f"{len(after):,} new values for {len(before):,} records", column=before.name)
+    if retyped:
+        return _tidied(_fresh(old, after))
     steps = _steps(before, after, moved) if _is_same(before, after) else None
     example = "" if steps or not after.size else f", such as {after.categories[0]!r}"
     with or_data_error(before.name, f"its type {type_of(old)} cannot hold the new values{example}"):
@@ -397,6 +411,29 @@ def _like(old: Any, column: Column, moved: bool) -> Any:
     # Texts of a fixed width get the room that the longest needs.
     widest = np.result_type(old.dtype, kinds.astype(old.dtype.kind)) if old.dtype.kind in "US" else old.dtype
     return _filled(old.astype(widest), kinds, column, moved)
+
+
+def _fresh(old: Any, column: Column) -> Any:
+    """Make a column of new values in the library of another, of the type that these have."""
+    codes = pa.array(column.codes, mask=column.codes == MISSING)
+    held = column.listed
+    kinds = held.array if isinstance(held, Listed) else pa.array(list(held))
+    if is_polars(old, "Series"):
+        return type(old)(old.name, kinds.take(codes))
+    if isinstance(old, pa.Array | pa.ChunkedArray):
+        made = kinds.take(codes)
+        return made if isinstance(old, pa.Array) else pa.chunked_array([made])
+    if isinstance(getattr(old, "dtype", None), pd.ArrowDtype):
+        return _in_pandas(kinds.take(codes), old)
+    nested = column.kind == "nested"
+    objects = np.concatenate([_objects(column), np.array([None], dtype=object)])
+    values: Any = objects[np.minimum(column.codes, column.size)] if nested else kinds.take(codes)
+    if isinstance(old, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
+        return _in_pandas(values if nested else values.to_pandas().array, old)
+    if isinstance(old, np.ndarray):
+        return values if nested else values.to_numpy(zero_copy_only=False)
+    made = values.tolist() if nested else values.to_pylist()
+    return tuple(made) if isinstance(old, tuple) else made
 
 
 def _filled(values: Any, kinds: Any, column: Column, moved: bool) -> Any:

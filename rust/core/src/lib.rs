@@ -3,6 +3,7 @@
 //! Everything here works on `u32` codes. A column is coded once, outside; distances, sums and searches are per
 //! category, and each record is touched a constant number of times.
 
+pub mod aggregate;
 pub mod coded;
 pub mod control;
 pub mod distortion;

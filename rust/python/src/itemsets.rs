@@ -28,6 +28,10 @@ pub struct Sets {
 }
 
 impl Sets {
+    pub fn new(core: Itemsets) -> Self {
+        Self { core }
+    }
+
     /// The records, for the functions of other modules.
     pub fn core(&self) -> &Itemsets {
         &self.core

@@ -3,6 +3,7 @@
 // Arrays arrive as handles that hold a borrow for the length of the call; taking them by reference is not possible.
 #![allow(clippy::needless_pass_by_value)]
 
+mod aggregate;
 mod array;
 mod attacks;
 mod control;
@@ -24,11 +25,13 @@ mod taxonomy;
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use super::aggregate::{common_concepts, cut_line, mean_concepts, mean_labels, vote_cells};
+    #[pymodule_export]
     use super::attacks::{attack_bundles, attack_informed, attack_matching, attack_recoding};
     #[pymodule_export]
     use super::control::set_threads;
     #[pymodule_export]
-    use super::distortion::distortions;
+    use super::distortion::{distinct_tuples, distortions};
     #[pymodule_export]
     use super::groups::{expected_squares, group_records, permute_groups};
     #[pymodule_export]

@@ -56,8 +56,9 @@ pub fn count(
         set.iter().try_fold(1u64, |product, &column| product.checked_mul(before[column].levels())).unwrap_or(u64::MAX)
     };
     let sizes: Vec<u64> = sets.iter().map(possible).collect();
-    let n = before[0].codes.len() as u64;
-    control.begin(2 * n * sets.len() as u64);
+    let records = [before, after].map(|columns| columns[0].codes.len());
+    let both = (records[0] + records[1]) as u64;
+    control.begin(both * sets.len() as u64);
     let (dense, sparse): (Vec<usize>, Vec<usize>) = (0..sets.len()).partition(|&set| sizes[set] <= DENSE);
     let mut rest = &dense[..];
     while !rest.is_empty() {
@@ -66,7 +67,7 @@ pub fn count(
         let (batch, others) = rest.split_at(rest.iter().take_while(fits).count());
         let chosen: Vec<(&[usize], usize)> = batch.iter().map(|&set| (&sets[set][..], sizes[set] as usize)).collect();
         let cells: usize = chosen.iter().map(|&(_, size)| size).sum();
-        let parts = (n as usize).div_ceil(BLOCK).min(rayon::current_num_threads());
+        let parts = records[0].max(records[1]).div_ceil(BLOCK).min(rayon::current_num_threads());
         memory::require(size_of::<u32>() * cells * (parts + 1), WHAT)?;
         let tables = [fill(before, &chosen, control)?, fill(after, &chosen, control)?];
         let mut start = 0;
@@ -85,7 +86,7 @@ pub fn count(
     }
     for set in sparse {
         counted(set, sorted(before, after, &sets[set], control)?);
-        control.advance(2 * n)?;
+        control.advance(both)?;
     }
     Ok(())
 }
@@ -135,9 +136,9 @@ fn fill(columns: &[Coded<'_>], sets: &[(&[usize], usize)], control: &Control) ->
 
 /// Counts the tuples of one set by sorting.
 fn sorted(before: &[Coded<'_>], after: &[Coded<'_>], set: &[usize], control: &Control) -> Result<Cells> {
-    let n = before[0].codes.len();
-    memory::require(2 * size_of::<u64>() * n, WHAT)?;
-    let (mut b, mut a) = (vec![0u64; n], vec![0u64; n]);
+    let records = [before, after].map(|columns| columns[0].codes.len());
+    memory::require(size_of::<u64>() * (records[0] + records[1]), WHAT)?;
+    let [mut b, mut a] = records.map(|n| vec![0u64; n]);
     let mut range = 1u64;
     for &column in set {
         control.check()?;
@@ -167,11 +168,12 @@ type Run = (u64, u32, u32);
 /// handle is looked at in between; pieces are merged when equal numbers have become one.
 fn runs(b: &mut [u64], a: &mut [u64], control: &Control) -> Result<Vec<Run>> {
     let meter = Meter::default();
-    b.par_chunks_mut(PIECE)
-        .zip(a.par_chunks_mut(PIECE))
-        .map(|(b, a)| {
+    let pieces = |keys, before, after| <[u64]>::par_chunks_mut(keys, PIECE).map(move |piece| (piece, before, after));
+    pieces(b, 1, 0)
+        .chain(pieces(a, 0, 1))
+        .map(|(piece, before, after)| {
             control.check()?;
-            Ok(merged(counted(b, 1, 0, &meter)?, counted(a, 0, 1, &meter)?))
+            counted(piece, before, after, &meter)
         })
         .try_reduce(Vec::new, |x, y| {
             control.check()?;
@@ -206,7 +208,7 @@ fn merged(x: Vec<Run>, y: Vec<Run>) -> Vec<Run> {
 
 /// Replaces numbers by their ranks among the distinct ones of both lists, and gives the number of these.
 fn renumber(b: &mut [u64], a: &mut [u64], control: &Control) -> Result<u64> {
-    memory::require(2 * size_of_val(b), WHAT)?;
+    memory::require(size_of_val(b) + size_of_val(a), WHAT)?;
     let found = runs(&mut b.to_vec(), &mut a.to_vec(), control)?;
     memory::require(size_of::<u64>() * found.len(), WHAT)?;
     let distinct: Vec<u64> = found.iter().map(|run| run.0).collect();

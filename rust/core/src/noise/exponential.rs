@@ -1,10 +1,8 @@
 //! The exponential mechanism (`McSherry` and Talwar 2007) with the score "minus distance".
 
 use rand::RngExt;
-use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha20Rng;
 
-use super::circles::{Circles, Side};
+use super::circles::{Circles, Drawn, Row};
 use super::{Column, scatter};
 use crate::MISSING;
 use crate::control::Control;
@@ -29,30 +27,32 @@ pub fn exponential(
     let records = column.records();
     let stream = Stream::NoiseChoice { column: place, part: 0 };
     control.begin((column.concepts.len() + records.total()) as u64);
-    let work =
-        |category: usize, row: &[f64], members: &[u32], rng: &mut ChaCha20Rng, found: &mut Vec<u32>, (): &mut ()| {
-            let own = column.concepts[category];
-            let mut circles = Circles::default();
-            circles.draw(own, row, |_| Side::Level);
-            // The value itself weighs 1; the circles follow.
-            let mut sum = 1.0;
-            let sums = circles.radii().iter().enumerate().map(|(circle, radius)| {
-                sum += circles.all(circle).len() as f64 * (-epsilon * radius / 2.0).exp();
-                sum
-            });
-            let sums: Vec<f64> = sums.collect();
-            for _ in members {
-                let at = rng.random::<f64>() * sum;
-                let drawn = if at < 1.0 {
-                    None
-                } else {
-                    let circle = sums.partition_point(|&s| s <= at).min(sums.len() - 1);
-                    circles.all(circle).choose(rng).copied()
-                };
-                found.push(drawn.unwrap_or(own));
-            }
+    let work = |category: usize, row: Row<'_>, circles: &mut Circles, found: &mut Vec<u32>, (): &mut ()| {
+        let own = column.concepts[category];
+        let mut rng = streams.generator(stream, category as u32);
+        circles.draw(own, row, None);
+        // The value itself weighs 1; the circles follow.
+        let mut sum = 1.0;
+        let some = (0..circles.radii().len()).filter(|&circle| circles.on(circle) > 0);
+        let sums: Vec<(usize, f64)> = some
+            .map(|circle| {
+                sum += circles.on(circle) as f64 * (-epsilon * circles.radii()[circle] / 2.0).exp();
+                (circle, sum)
+            })
+            .collect();
+        let draw = |_: &u32| {
+            let at = rng.random::<f64>() * sum;
+            (at >= 1.0).then(|| {
+                let (circle, _) = sums[sums.partition_point(|&(_, s)| s <= at).min(sums.len() - 1)];
+                circles.draw_from(circle, None, &mut rng)
+            })
         };
-    let (found, _) = column.by_category(&records, streams, stream, control, work)?;
+        let drawn: Vec<Option<Drawn>> = records.of(category).iter().map(draw).collect();
+        circles.collect(drawn.iter().flatten().copied());
+        found.extend(drawn.into_iter().map(|drawn| drawn.map_or(own, |drawn| circles.concept(drawn))));
+        Ok(())
+    };
+    let (found, _) = column.by_category(&records, 1, control, work)?;
     let mut concepts = vec![MISSING; column.codes.len()];
     scatter(&records, found, &mut concepts);
     Ok(concepts)

@@ -4,14 +4,14 @@
 //! - [`shift`]: replacement under given errors, farther from or closer to a reference (thesis, chapter 6).
 //! - [`exponential`]: the exponential mechanism, each concept the less likely the farther away.
 //!
-//! Candidates depend on the category only: each category's are ordered once, and a record costs one search. Categories are
+//! Candidates depend on the category only: each category's are counted once, and a record costs one search. Categories are
 //! worked on a few at a time, so memory is O(n + V) and not O(d·V).
 
 pub mod circles;
 pub mod exponential;
 pub mod shift;
 
-use rand_chacha::ChaCha20Rng;
+use circles::{Circles, Row};
 use rayon::prelude::*;
 
 use crate::MISSING;
@@ -19,7 +19,6 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::lists::Lists;
 use crate::memory;
-use crate::rng::{Stream, Streams};
 use crate::taxonomy::sweep::{LANES, Rows};
 use crate::taxonomy::{Measure, Taxonomy};
 
@@ -52,36 +51,64 @@ impl Domain<'_> {
 
 /// Distances from some concepts to all of a domain, a few rows at a time.
 enum Distances<'a> {
+    /// By their places among all that there can be.
+    Ranked(Box<Rows<u16>>, Vec<f64>),
     Measured(Box<Rows<f64>>),
     Given(&'a [f64], &'a [u32]),
 }
 
+/// Rows of distances that a thread fills again and again.
+#[derive(Debug, Default)]
+struct Cells {
+    ranks: Vec<u16>,
+    distances: Vec<f64>,
+}
+
 impl<'a> Distances<'a> {
-    /// There is memory then for rows that each thread fills, and for what the caller will take beside them.
-    fn new(domain: Domain<'a>, sources: &'a [u32], beside: usize) -> Result<Self> {
+    /// There is memory then for rows that each thread fills, and for what the caller will take beside them: so many bytes, and
+    /// so many for each thread, given the number of different distances there can be.
+    fn new(domain: Domain<'a>, sources: &'a [u32], beside: usize, each: impl Fn(usize) -> usize) -> Result<Self> {
+        let width = domain.len();
+        let threads = rayon::current_num_threads().min(sources.len().div_ceil(LANES));
+        let needs = |radii: usize| beside + threads * each(radii);
         Ok(match domain {
             Domain::Taxonomy(taxonomy, measure) => {
-                memory::require(4 * taxonomy.len(), "noise")?;
-                let every: Vec<u32> = (0..taxonomy.len() as u32).collect();
-                Self::Measured(Box::new(Rows::new(taxonomy, sources, &every, measure, beside)?))
+                memory::require(4 * width, "noise")?;
+                let every: Vec<u32> = (0..width as u32).collect();
+                if let Some((rows, radii)) = Rows::ranked(taxonomy, sources, &every, measure, needs(RANKS))? {
+                    Self::Ranked(Box::new(rows), radii)
+                } else {
+                    Self::Measured(Box::new(Rows::new(taxonomy, sources, &every, measure, needs(width))?))
+                }
             }
-            Domain::Matrix(cells, width) => {
-                let threads = rayon::current_num_threads().min(sources.len().div_ceil(LANES));
-                memory::require(beside + threads * 8 * LANES.min(sources.len()) * width, "noise")?;
+            Domain::Matrix(cells, _) => {
+                memory::require(needs(width), "noise")?;
                 Self::Given(cells, sources)
             }
         })
     }
 
-    /// Writes rows `first ..`, as many as `out` has room for; at most [`LANES`].
-    fn fill(&self, first: usize, width: usize, out: &mut [f64]) {
+    /// Works out rows `first ..`, as many as asked for; at most [`LANES`].
+    fn fill(&self, first: usize, rows: usize, width: usize, cells: &mut Cells) {
         match self {
-            Self::Measured(rows) => rows.fill(first, out),
-            Self::Given(cells, sources) => {
-                for (row, &source) in out.chunks_mut(width).zip(&sources[first..]) {
-                    row.copy_from_slice(&cells[source as usize * width..][..width]);
-                }
+            Self::Ranked(source, _) => {
+                cells.ranks.resize(rows * width, 0);
+                source.fill(first, &mut cells.ranks);
             }
+            Self::Measured(source) => {
+                cells.distances.resize(rows * width, 0.0);
+                source.fill(first, &mut cells.distances);
+            }
+            Self::Given(..) => {}
+        }
+    }
+
+    /// The row of source `first + lane`, where rows were worked out from `first` on.
+    fn row<'b>(&'b self, first: usize, lane: usize, width: usize, cells: &'b Cells) -> Row<'b> {
+        match self {
+            Self::Ranked(_, radii) => Row::Ranked(&cells.ranks[lane * width..][..width], radii),
+            Self::Measured(_) => Row::Measured(&cells.distances[lane * width..][..width]),
+            Self::Given(given, sources) => Row::Measured(&given[sources[first + lane] as usize * width..][..width]),
         }
     }
 }
@@ -109,41 +136,39 @@ impl Column<'_> {
 
     /// Works through the records category by category and gives the concept of each record afterwards.
     ///
-    /// `work` gets a category, the distances from it to all concepts, its records, a generator of its own and the list
-    /// to which it adds a concept for each record. O(d·(E/32 + V)) time, O(32·V) memory a thread.
+    /// `records` has so many lists for each category. `work` gets a category, the distances from it to all concepts, circles to
+    /// use, and the list to which it adds a concept for each record. O(d·(E/32 + V)) time, O(32·V) memory a thread.
     fn by_category<T: Default + Send>(
         &self,
         records: &Lists,
-        streams: &Streams,
-        stream: Stream,
+        lists: usize,
         control: &Control,
-        work: impl Fn(usize, &[f64], &[u32], &mut ChaCha20Rng, &mut Vec<u32>, &mut T) + Sync,
+        work: impl Fn(usize, Row<'_>, &mut Circles, &mut Vec<u32>, &mut T) -> Result<()> + Sync,
     ) -> Result<(Vec<Vec<u32>>, Vec<T>)> {
         let width = self.domain.len();
-        let threads = rayon::current_num_threads().min(self.concepts.len().div_ceil(LANES));
-        let needs = 4 * records.total() + threads * CIRCLES * width;
-        let rows = Distances::new(self.domain, self.concepts, needs)?;
+        let members = |category: usize| -> usize {
+            (category * lists..(category + 1) * lists).map(|list| records.of(list).len()).sum()
+        };
+        let most = (0..self.concepts.len()).map(members).max().unwrap_or(0);
+        let each = |radii| Circles::needs(width, radii) + DRAWN * most;
+        let rows = Distances::new(self.domain, self.concepts, 4 * records.total(), each)?;
         let blocks: Vec<usize> = (0..self.concepts.len()).step_by(LANES).collect();
         let done: Result<Vec<(Vec<u32>, T)>> = blocks
             .par_iter()
             .with_max_len(1)
-            .map_init(Vec::new, |cells: &mut Vec<f64>, &first| {
+            .map_init(<(Cells, Circles)>::default, |(cells, circles), &first| {
                 let lanes = LANES.min(self.concepts.len() - first);
                 let mut told = T::default();
-                let members = (first..first + lanes).map(|category| records.of(category).len());
-                let mut found = Vec::with_capacity(members.sum());
-                if (first..first + lanes).any(|category| !records.of(category).is_empty()) {
-                    cells.resize(lanes * width, 0.0);
-                    rows.fill(first, width, cells);
+                let mut found = Vec::with_capacity((first..first + lanes).map(members).sum());
+                if found.capacity() > 0 {
+                    rows.fill(first, lanes, width, cells);
                 }
                 for (lane, category) in (first..first + lanes).enumerate() {
-                    let members = records.of(category);
-                    if !members.is_empty() {
-                        let row = &cells[lane * width..][..width];
-                        let mut rng = streams.generator(stream, category as u32);
-                        work(category, row, members, &mut rng, &mut found, &mut told);
+                    let members = members(category);
+                    if members > 0 {
+                        work(category, rows.row(first, lane, width, cells), circles, &mut found, &mut told)?;
                     }
-                    control.advance(1 + members.len() as u64)?;
+                    control.advance(1 + members as u64)?;
                 }
                 Ok((found, told))
             })
@@ -163,8 +188,11 @@ impl Column<'_> {
     }
 }
 
-/// Bytes for each concept, at most, of circles around one and of what is drawn from them.
-const CIRCLES: usize = 72;
+/// Different distances at most, where they are ranked.
+const RANKS: usize = i16::MAX as usize + 1;
+
+/// Bytes for what is drawn for a record, until it is known which concept that is.
+const DRAWN: usize = 16;
 
 /// Puts what was found, category after category, to the records it is for.
 fn scatter(records: &Lists, found: Vec<Vec<u32>>, out: &mut [u32]) {

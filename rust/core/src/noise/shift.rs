@@ -3,8 +3,8 @@
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use super::circles::{Circles, Side};
-use super::{Column, Distances, scatter};
+use super::circles::{Circles, Row, Side};
+use super::{Cells, Column, Distances, scatter};
 use crate::MISSING;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -13,8 +13,12 @@ use crate::memory;
 use crate::rng::{Stream, Streams};
 use crate::taxonomy::sweep::LANES;
 
-/// Cells of reference rows that are kept at a time.
+/// Cells of reference rows that are kept at a time; and how many times as many where they are ranked, of two bytes each.
 const KEPT: usize = 1 << 27;
+const TOGETHER: usize = 5;
+
+/// Records after which a look is taken at whether to stop.
+const OFTEN: usize = 1 << 10;
 
 /// What errors push away from and pull towards.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +68,7 @@ pub fn shift(
         return Err(Error::Parameter(format!("an error of {error}")));
     }
     // References, where each record has one, are listed and sorted.
-    let references = if let Reference::Each(each) = reference { 12 * each.len() } else { 8 * column.domain.len() };
+    let references = if let Reference::Each(each) = reference { 12 * each.len() } else { 4 * column.domain.len() };
     memory::require(column.needs() + references, "noise")?;
     let mut shifted = Shifted { concepts: vec![MISSING; column.codes.len()], truncated: 0, undirected: 0 };
     match reference {
@@ -85,23 +89,18 @@ impl Shifted {
 }
 
 impl Tally {
-    /// Takes the candidate in the direction of the error, if there is a direction, or else any; the value itself where it
-    /// is alone in its domain.
-    fn settle(
+    /// Takes the candidate in the direction of the error, if there is a direction, or else any; none where the value is alone
+    /// in its domain.
+    fn settle<T>(
         &mut self,
-        own: u32,
         has_direction: bool,
-        directed: Option<(u32, bool)>,
-        any: impl FnOnce() -> Option<(u32, bool)>,
-    ) -> u32 {
+        directed: Option<(T, bool)>,
+        any: impl FnOnce() -> Option<(T, bool)>,
+    ) -> Option<T> {
         self.undirected += u64::from(has_direction && directed.is_none());
-        match directed.or_else(any) {
-            Some((concept, reaches)) => {
-                self.truncated += u64::from(!reaches);
-                concept
-            }
-            None => own,
-        }
+        let (chosen, reaches) = directed.or_else(any)?;
+        self.truncated += u64::from(!reaches);
+        Some(chosen)
     }
 }
 
@@ -115,38 +114,54 @@ fn by_concept(
     shifted: &mut Shifted,
 ) -> Result<()> {
     column.domain.check(&[reference])?;
-    let mut far = vec![0.0; column.domain.len()];
-    Distances::new(column.domain, &[reference], 0)?.fill(0, far.len(), &mut far);
+    let width = column.domain.len();
+    let sources = [reference];
+    let far = numbers(&Distances::new(column.domain, &sources, 16 * width, |_| 0)?, width);
     let records = column.records();
     let stream = Stream::NoiseChoice { column: place, part: 0 };
     control.begin((column.concepts.len() + records.total()) as u64);
-    let work = |category: usize,
-                row: &[f64],
-                members: &[u32],
-                rng: &mut ChaCha20Rng,
-                found: &mut Vec<u32>,
-                tally: &mut Tally| {
-        let own = column.concepts[category];
-        let mut circles = Circles::default();
-        circles.draw(own, row, |c| side(far[c as usize], far[own as usize]));
-        for &record in members {
-            let error = errors[record as usize];
-            found.push(if error == 0.0 {
-                own
-            } else {
-                let side = if error > 0.0 { Side::Farther } else { Side::Closer };
-                let has_direction = own != reference;
-                let directed = if has_direction { circles.choose(error.abs(), Some(side), rng) } else { None };
-                tally.settle(own, has_direction, directed, || circles.choose(error.abs(), None, rng))
-            });
-        }
-    };
-    let (found, tallies) = column.by_category(&records, streams, stream, control, work)?;
+    let work =
+        |category: usize, row: Row<'_>, circles: &mut Circles, found: &mut Vec<u32>, tally: &mut Tally| -> Result<()> {
+            let own = column.concepts[category];
+            let mut rng = streams.generator(stream, category as u32);
+            circles.draw(own, row, Some(&far));
+            let mut drawn = Vec::with_capacity(records.of(category).len());
+            for &record in records.of(category) {
+                let error = errors[record as usize];
+                drawn.push(if error == 0.0 {
+                    None
+                } else {
+                    let has_direction = own != reference;
+                    let side = if error > 0.0 { Side::Farther } else { Side::Closer };
+                    let directed = if has_direction { circles.choose(error.abs(), Some(side), &mut rng) } else { None };
+                    tally.settle(has_direction, directed, || circles.choose(error.abs(), None, &mut rng))
+                });
+            }
+            circles.collect(drawn.iter().flatten().copied());
+            found.extend(drawn.into_iter().map(|drawn| drawn.map_or(own, |drawn| circles.concept(drawn))));
+            Ok(())
+        };
+    let (found, tallies) = column.by_category(&records, 1, control, work)?;
     shifted.add(&records, found, tallies);
     Ok(())
 }
 
-/// References are taken a part at a time, as many as have room; the records of each part go through all categories.
+/// Numbers in the order of the distances in the first row.
+fn numbers(rows: &Distances<'_>, width: usize) -> Vec<u32> {
+    let mut cells = Cells::default();
+    rows.fill(0, 1, width, &mut cells);
+    match rows.row(0, 0, width, &cells) {
+        Row::Ranked(row, _) => row.iter().map(|&rank| u32::from(rank)).collect(),
+        Row::Measured(row) => {
+            let mut distinct = row.to_vec();
+            distinct.sort_unstable_by(f64::total_cmp);
+            distinct.dedup();
+            row.iter().map(|x| distinct.partition_point(|other| other < x) as u32).collect()
+        }
+    }
+}
+
+/// References are taken some parts at a time, as many as have room; the records of these go through all categories.
 fn by_record(
     column: Column<'_>,
     errors: &[f64],
@@ -166,67 +181,138 @@ fn by_record(
     distinct.dedup();
     let part = (KEPT / v).max(LANES);
     let parts = distinct.len().div_ceil(part).max(1);
-    control.begin((parts * column.concepts.len() + column.codes.len()) as u64);
-    for number in 0..parts {
-        let some = &distinct[number * part..distinct.len().min((number + 1) * part)];
-        let rows = Distances::new(column.domain, some, 8 * some.len() * (v + 1) + column.needs())?;
-        let mut far = vec![0.0; some.len() * v];
-        far.par_chunks_mut(LANES * v).enumerate().try_for_each(|(block, cells)| {
-            rows.fill(block * LANES, v, cells);
-            control.check()
-        })?;
-        drop(rows);
-        let farthest: Vec<f64> = far.chunks(v).map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
-        // Records without a reference go with the first part.
-        let here = |record: usize| match references[record] {
-            MISSING => number == 0,
-            c => some.binary_search(&c).is_ok(),
+    let mut first = 0;
+    while first < parts {
+        let rest = &distinct[first * part..];
+        let some = &rest[..rest.len().min(TOGETHER * part)];
+        let kept = (2 * some.len()).max(8 * some.len().min(part)) * (v + 1);
+        let rows = Distances::new(column.domain, some, kept, |_| 0)?;
+        let together = if matches!(rows, Distances::Ranked(..)) { TOGETHER } else { 1 };
+        if first == 0 {
+            control.begin((parts.div_ceil(together) * column.concepts.len() + column.codes.len()) as u64);
+        }
+        let pushed = Pushed { errors, references, some: &some[..some.len().min(together * part)], part, first };
+        let draws = |category: u32, number: u32| {
+            streams.generator(Stream::NoiseChoice { column: place, part: number }, category)
         };
-        let known = (0u32..).zip(column.codes).filter(|&(i, &c)| c != MISSING && here(i as usize));
-        let records = Lists::group(column.concepts.len(), known.map(|(i, &c)| (c, i)));
-        let work = |category: usize,
-                    row: &[f64],
-                    members: &[u32],
-                    rng: &mut ChaCha20Rng,
-                    found: &mut Vec<u32>,
-                    tally: &mut Tally| {
-            let own = column.concepts[category];
-            let mut circles = Circles::default();
-            circles.draw(own, row, |_| Side::Level);
-            for &record in members {
-                let error = errors[record as usize];
-                if error == 0.0 {
-                    found.push(own);
-                    continue;
-                }
-                let place = some.binary_search(&references[record as usize]).ok();
-                let directed = place.and_then(|place| {
-                    let far = &far[place * v..][..v];
-                    let now = far[own as usize];
-                    // Nothing is closer than no distance, nor farther than the farthest.
-                    if (error < 0.0 && now == 0.0) || (error > 0.0 && now == farthest[place]) {
-                        return None;
-                    }
-                    let wanted = if error > 0.0 { Side::Farther } else { Side::Closer };
-                    circles.choose_by(error.abs(), |c| side(far[c as usize], now) == wanted, rng)
-                });
-                found.push(tally.settle(own, place.is_some(), directed, || circles.choose(error.abs(), None, rng)));
+        match rows {
+            Distances::Ranked(rows, _) => {
+                let far = pushed.far(v, control, |first, cells| rows.fill(first, cells))?;
+                drop(rows);
+                pushed.shift(column, &far, draws, control, shifted)?;
             }
-        };
-        // A generator for each category of each part.
-        let stream = Stream::NoiseChoice { column: place, part: number as u32 };
-        let (found, tallies) = column.by_category(&records, streams, stream, control, work)?;
-        shifted.add(&records, found, tallies);
+            Distances::Measured(rows) => {
+                let far = pushed.far(v, control, |first, cells| rows.fill(first, cells))?;
+                drop(rows);
+                pushed.shift(column, &far, draws, control, shifted)?;
+            }
+            Distances::Given(cells, _) => {
+                let far = pushed.far(v, control, |first, out| {
+                    for (row, &source) in out.chunks_mut(v).zip(&pushed.some[first..]) {
+                        row.copy_from_slice(&cells[source as usize * v..][..v]);
+                    }
+                })?;
+                pushed.shift(column, &far, draws, control, shifted)?;
+            }
+        }
+        first += together;
     }
     Ok(())
 }
 
-fn side(candidate: f64, now: f64) -> Side {
-    if candidate < now {
-        Side::Closer
-    } else if candidate > now {
-        Side::Farther
-    } else {
-        Side::Level
+/// What records are pushed away from, where each has a reference of its own.
+struct Pushed<'a> {
+    errors: &'a [f64],
+    references: &'a [u32],
+    /// The references whose records are looked at, ascending.
+    some: &'a [u32],
+    /// Their records share a generator for each category, so many at a time.
+    part: usize,
+    /// The number of the first part.
+    first: usize,
+}
+
+impl Pushed<'_> {
+    /// How far every concept is from each reference.
+    fn far<T: Copy + Default + Send>(
+        &self,
+        v: usize,
+        control: &Control,
+        fill: impl Fn(usize, &mut [T]) + Sync,
+    ) -> Result<Vec<T>> {
+        let mut far = vec![T::default(); self.some.len() * v];
+        far.par_chunks_mut(LANES * v).enumerate().try_for_each(|(block, cells)| {
+            fill(block * LANES, cells);
+            control.check()
+        })?;
+        Ok(far)
+    }
+
+    fn shift<T: Copy + Default + PartialOrd + Send + Sync>(
+        &self,
+        column: Column<'_>,
+        far: &[T],
+        draws: impl Fn(u32, u32) -> ChaCha20Rng + Sync,
+        control: &Control,
+        shifted: &mut Shifted,
+    ) -> Result<()> {
+        let v = column.domain.len();
+        let lists = self.some.len().div_ceil(self.part).max(1);
+        memory::require(
+            Lists::needs(lists * column.concepts.len(), column.codes.len()) + 8 * self.some.len(),
+            "noise",
+        )?;
+        let most = |row: &[T]| row.iter().copied().fold(T::default(), |a, b| if b > a { b } else { a });
+        let farthest: Vec<T> = far.chunks(v).map(most).collect();
+        // Records without a reference go with the first part.
+        let list_of = |(record, &code): (u32, &u32)| {
+            let part = match self.references[record as usize] {
+                _ if code == MISSING => None,
+                MISSING => (self.first == 0).then_some(0),
+                reference => self.some.binary_search(&reference).ok().map(|place| place / self.part),
+            };
+            part.map(|part| (code * lists as u32 + part as u32, record))
+        };
+        let known = (0u32..).zip(column.codes).filter_map(list_of);
+        let records = Lists::group(lists * column.concepts.len(), known);
+        let work = |category: usize, row: Row<'_>, circles: &mut Circles, found: &mut Vec<u32>, tally: &mut Tally| {
+            let own = column.concepts[category];
+            circles.draw(own, row, None);
+            circles.collect_all();
+            for list in 0..lists {
+                let mut rng = draws(category as u32, (self.first + list) as u32);
+                for (done, &record) in records.of(category * lists + list).iter().enumerate() {
+                    if done % OFTEN == 0 {
+                        control.check()?;
+                    }
+                    let error = self.errors[record as usize];
+                    if error == 0.0 {
+                        found.push(own);
+                        continue;
+                    }
+                    let place = self.some.binary_search(&self.references[record as usize]).ok();
+                    let directed = place.and_then(|place| {
+                        let far = &far[place * v..][..v];
+                        let now = far[own as usize];
+                        // Nothing is closer than no distance, nor farther than the farthest.
+                        if error < 0.0 && now == T::default() || error > 0.0 && now == farthest[place] {
+                            None
+                        } else if error > 0.0 {
+                            circles.choose_by(error.abs(), |c| far[c as usize] > now, &mut rng)
+                        } else {
+                            circles.choose_by(error.abs(), |c| far[c as usize] < now, &mut rng)
+                        }
+                    });
+                    let any = || {
+                        circles.choose(error.abs(), None, &mut rng).map(|(x, reaches)| (circles.concept(x), reaches))
+                    };
+                    found.push(tally.settle(place.is_some(), directed, any).unwrap_or(own));
+                }
+            }
+            Ok(())
+        };
+        let (found, tallies) = column.by_category(&records, lists, control, work)?;
+        shifted.add(&records, found, tallies);
+        Ok(())
     }
 }

@@ -48,6 +48,11 @@ impl Closure {
         self.concept.len()
     }
 
+    /// Whether a concept is inside.
+    pub fn has(&self, concept: u32) -> bool {
+        self.node[concept as usize] != u32::MAX
+    }
+
     /// The node of a concept that is inside.
     pub fn node(&self, concept: u32) -> u32 {
         self.node[concept as usize]

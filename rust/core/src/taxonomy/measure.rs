@@ -55,6 +55,16 @@ pub(crate) enum Edges {
 }
 
 impl Edges {
+    /// The formula of a measure that counts links, in a taxonomy of the given greatest depth.
+    pub(crate) fn of(measure: &Measure, max_depth: u32) -> Option<Self> {
+        match measure {
+            Measure::Path => Some(Self::Path),
+            Measure::LeacockChodorow => Some(Self::LeacockChodorow { max_depth }),
+            Measure::WuPalmer => Some(Self::WuPalmer),
+            _ => None,
+        }
+    }
+
     /// Whether deeper subsumers come first; if not, only the path counts.
     pub(crate) fn deepest(self) -> bool {
         matches!(self, Self::WuPalmer)

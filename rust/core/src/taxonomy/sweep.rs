@@ -15,9 +15,9 @@ use std::sync::Mutex;
 
 use super::closure::Closure;
 use super::graph::{Marks, Taxonomy, reach};
-use super::measure::{Content, Edges, Measure, feature};
+use super::measure::{Content, Edges, Measure};
+use super::shared::SharedSubsumers;
 use crate::error::Result;
-use crate::lists::Lists;
 use crate::memory;
 
 /// Sources that go through the taxonomy side by side.
@@ -27,7 +27,7 @@ pub const LANES: usize = 32;
 const TILE: usize = 128;
 
 /// The cell type of a row: `f32` for matrices that callers keep, `f64` for statistics.
-pub trait Cell: Copy + Send + Sync + Default + 'static {
+pub trait Cell: Copy + Into<f64> + Send + Sync + Default + 'static {
     /// Rounds a distance.
     fn from_f64(x: f64) -> Self;
 }
@@ -45,9 +45,14 @@ impl Cell for f64 {
 }
 
 /// Computes the rows of up to [`LANES`] sources at a time.
-trait Kernel<F>: Send + Sync {
+pub(super) trait Kernel<F>: Send + Sync {
     /// Writes `sources.len()` rows, one after another, each as long as there are targets.
     fn rows(&self, sources: &[u32], out: &mut [F]);
+
+    /// Adds the distances of each target to all sources, each times its weight; false where only rows can do that.
+    fn add(&self, _sources: &[u32], _weights: &[f64], _sums: &mut [f64]) -> bool {
+        false
+    }
 }
 
 /// Distances from some concepts to a fixed list of targets.
@@ -74,19 +79,20 @@ impl<F: Cell> Rows<F> {
         let nodes = |concepts: &[u32]| concepts.iter().map(|&c| closure.node(c)).collect::<Vec<u32>>();
         let (sources, targets) = (nodes(sources), nodes(targets));
         let width = targets.len();
-        let max_depth = taxonomy.max_depth();
-        let kernel = match measure {
-            Measure::Path => edge_kernel(closure, targets, Edges::Path, work)?,
-            Measure::LeacockChodorow => edge_kernel(closure, targets, Edges::LeacockChodorow { max_depth }, work)?,
-            Measure::WuPalmer => edge_kernel(closure, targets, Edges::WuPalmer, work)?,
-            Measure::TaxonomicFeature => Box::new(SharedSubsumers::new(closure, targets, work)?),
-            Measure::Resnik(ic) => content_kernel(closure, targets, Content::Resnik { max: ic.max }, &ic.of, work)?,
-            Measure::Lin(ic) => content_kernel(closure, targets, Content::Lin, &ic.of, work)?,
-            Measure::JiangConrath(ic) => content_kernel(closure, targets, Content::JiangConrath, &ic.of, work)?,
+        let kernel = match (measure, Edges::of(measure, taxonomy.max_depth())) {
+            (_, Some(edges)) => edge_kernel(closure, targets, edges, work)?,
+            (Measure::Resnik(ic), _) => {
+                content_kernel(closure, targets, Content::Resnik { max: ic.max }, &ic.of, work)?
+            }
+            (Measure::Lin(ic), _) => content_kernel(closure, targets, Content::Lin, &ic.of, work)?,
+            (Measure::JiangConrath(ic), _) => content_kernel(closure, targets, Content::JiangConrath, &ic.of, work)?,
+            _ => Box::new(SharedSubsumers::new(closure, targets, work)?),
         };
         Ok(Self { kernel, sources, width })
     }
+}
 
+impl<F> Rows<F> {
     /// Writes rows `first ..` into `out`, as many as fit; at most [`LANES`].
     pub fn fill(&self, first: usize, out: &mut [F]) {
         if let Some(rows) = out.len().checked_div(self.width) {
@@ -105,12 +111,57 @@ impl<F: Cell> Rows<F> {
     }
 }
 
+impl Rows<f64> {
+    /// Adds to each target its distances to the sources from `first` on, each times a weight; at most [`LANES`].
+    ///
+    /// `cells` is room for rows, where rows are needed.
+    pub(crate) fn add(&self, first: usize, weights: &[f64], cells: &mut Vec<f64>, sums: &mut [f64]) {
+        let sources = &self.sources[first..first + weights.len()];
+        if !self.kernel.add(sources, weights, sums) {
+            cells.resize(weights.len() * self.width, 0.0);
+            self.kernel.rows(sources, cells);
+            for (row, &weight) in cells.chunks(self.width).zip(weights) {
+                sums.iter_mut().zip(row).for_each(|(sum, distance)| *sum += weight * distance);
+            }
+        }
+    }
+}
+
+impl Rows<u16> {
+    /// Rows of distances by their place among all that there can be, and these, ascending.
+    ///
+    /// Nothing where the measure does not count links, or the taxonomy is so deep that distances are too many.
+    pub(crate) fn ranked(
+        taxonomy: &Taxonomy,
+        sources: &[u32],
+        targets: &[u32],
+        measure: &Measure,
+        beside: usize,
+    ) -> Result<Option<(Self, Vec<f64>)>> {
+        let Some(edges) = Edges::of(measure, taxonomy.max_depth()) else { return Ok(None) };
+        let closure = Closure::new(taxonomy, sources.iter().chain(targets).copied())?;
+        let ranking = Ranking::new(&closure, edges.deepest(), false);
+        let Some(table) = tabulated(&closure, edges, &ranking) else { return Ok(None) };
+        let mut radii = table.clone();
+        radii.sort_unstable_by(f64::total_cmp);
+        radii.dedup();
+        let place = |x: &f64| radii.partition_point(|r| r < x) as u16;
+        let table = Table(table.iter().map(place).collect());
+        let work = Work::new::<u16>(sources.len(), targets.len(), beside);
+        let nodes = |concepts: &[u32]| concepts.iter().map(|&c| closure.node(c)).collect::<Vec<u32>>();
+        let (sources, targets) = (nodes(sources), nodes(targets));
+        let width = targets.len();
+        let kernel = BestSubsumer::<i16, _>::new(closure, targets, ranking, table, work)?;
+        Ok(Some((Self { kernel, sources, width }, radii)))
+    }
+}
+
 /// What needs memory.
-const DISTANCES: &str = "distances of concepts";
+pub(super) const DISTANCES: &str = "distances of concepts";
 
 /// How much is asked of a kernel.
 #[derive(Clone, Copy)]
-struct Work {
+pub(super) struct Work {
     threads: usize,
     /// Bytes of the rows that a thread fills at a time.
     filled: usize,
@@ -130,20 +181,20 @@ impl Work {
 
     /// Asks for what threads take for each of `v` nodes, and for all else that is still to be taken. A thread also has marks, and a
     /// queue that has grown to all nodes.
-    fn require(self, v: usize, each: usize) -> Result<()> {
+    pub(super) fn require(self, v: usize, each: usize) -> Result<()> {
         memory::require(self.beside + self.threads * (self.filled + (each + 28) * v), DISTANCES)
     }
 }
 
 /// Buffers that are used again: one per thread at work, however often threads change.
-struct Pool<T>(Mutex<Vec<T>>);
+pub(super) struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T> Pool<T> {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 
-    fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
+    pub(super) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let lock = || self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut buffer = lock().pop().unwrap_or_else(make);
         let result = work(&mut buffer);
@@ -153,7 +204,12 @@ impl<T> Pool<T> {
 }
 
 /// Goes through the rows of some sources tile by tile: `work(source, lane, targets, their cells)`.
-fn tiles<F>(sources: &[u32], targets: &[u32], out: &mut [F], mut work: impl FnMut(u32, usize, &[u32], &mut [F])) {
+pub(super) fn tiles<F>(
+    sources: &[u32],
+    targets: &[u32],
+    out: &mut [F],
+    mut work: impl FnMut(u32, usize, &[u32], &mut [F]),
+) {
     for (tile, some) in targets.chunks(TILE).enumerate() {
         for (lane, &source) in sources.iter().enumerate() {
             work(source, lane, some, &mut out[lane * targets.len() + tile * TILE..][..some.len()]);
@@ -237,6 +293,11 @@ impl Ranking {
 /// Turns the keys of one source (a lane) into distances.
 trait Emit<K, F>: Send + Sync {
     fn emit(&self, source: u32, lane: usize, state: &[[K; LANES]], targets: &[u32], out: &mut [F]);
+
+    /// Adds the distances of each target to all sources, each times its weight, if that takes less than rows do.
+    fn add(&self, _state: &[[K; LANES]], _targets: &[u32], _weights: &[f64], _sums: &mut [f64]) -> bool {
+        false
+    }
 }
 
 /// The pass over the closure that finds the best subsumer of every node and 32 sources.
@@ -284,28 +345,69 @@ impl<K: Key, E> BestSubsumer<K, E> {
     }
 }
 
-impl<K: Key, F: Cell, E: Emit<K, F>> Kernel<F> for BestSubsumer<K, E> {
-    fn rows(&self, sources: &[u32], out: &mut [F]) {
+impl<K: Key, E> BestSubsumer<K, E> {
+    /// Gives `work` the keys of all nodes and some sources.
+    fn climb<T>(&self, sources: &[u32], work: impl FnOnce(&[[K; LANES]]) -> T) -> T {
         let v = self.closure.len();
         let make = || Climber { state: vec![[K::NONE; LANES]; v], marks: Marks::new(v), queue: Vec::with_capacity(64) };
         self.pool.with(make, |climber| {
             self.pass(sources, climber);
+            work(&climber.state)
+        })
+    }
+}
+
+impl<K: Key, F: Send + Sync, E: Emit<K, F>> Kernel<F> for BestSubsumer<K, E> {
+    fn rows(&self, sources: &[u32], out: &mut [F]) {
+        self.climb(sources, |state| {
             tiles(sources, &self.targets, out, |source, lane, targets, cells| {
-                self.emit.emit(source, lane, &climber.state, targets, cells);
+                self.emit.emit(source, lane, state, targets, cells);
             });
         });
+    }
+
+    fn add(&self, sources: &[u32], weights: &[f64], sums: &mut [f64]) -> bool {
+        // Whether there is a way is known before the pass.
+        self.emit.add(&[], &[], weights, sums)
+            && self.climb(sources, |state| self.emit.add(state, &self.targets, weights, sums))
     }
 }
 
 /// Every possible key's distance, worked out beforehand: one load per cell.
 struct Table<F>(Vec<F>);
 
-impl<F: Cell> Emit<i16, F> for Table<F> {
+/// Lanes whose distances are added side by side.
+const SIDE: usize = 4;
+
+impl<F: Copy + Into<f64> + Send + Sync> Emit<i16, F> for Table<F> {
     fn emit(&self, _: u32, lane: usize, state: &[[i16; LANES]], targets: &[u32], out: &mut [F]) {
         for (cell, &target) in out.iter_mut().zip(targets) {
             *cell = self.0[state[target as usize][lane] as usize];
         }
     }
+
+    fn add(&self, state: &[[i16; LANES]], targets: &[u32], weights: &[f64], sums: &mut [f64]) -> bool {
+        for (sum, &target) in sums.iter_mut().zip(targets) {
+            let mut parts = [0.0; SIDE];
+            for (keys, weights) in state[target as usize].chunks_exact(SIDE).zip(weights.chunks(SIDE)) {
+                for ((part, &key), weight) in parts.iter_mut().zip(keys).zip(weights) {
+                    *part += weight * self.0[key as usize].into();
+                }
+            }
+            *sum += parts.iter().sum::<f64>();
+        }
+        true
+    }
+}
+
+/// The distance of every key that there can be, if 16 bits hold it.
+fn tabulated(closure: &Closure, edges: Edges, ranking: &Ranking) -> Option<Vec<f64>> {
+    let largest = ranking.max(closure);
+    let distance = |key| {
+        let (level, path) = ranking.level_and_path(key);
+        edges.distance(level, path)
+    };
+    (largest <= <i16 as Key>::MAX).then(|| (0..=largest).map(distance).collect())
 }
 
 /// The formula itself, for taxonomies so deep that a table would be larger than the result.
@@ -325,15 +427,10 @@ impl<K: Key, F: Cell> Emit<K, F> for Formula {
 
 fn edge_kernel<F: Cell>(closure: Closure, targets: Vec<u32>, edges: Edges, work: Work) -> Result<Box<dyn Kernel<F>>> {
     let ranking = Ranking::new(&closure, edges.deepest(), false);
-    let largest = ranking.max(&closure);
-    Ok(if largest <= <i16 as Key>::MAX {
-        let table = (0..=largest).map(|key| {
-            let (level, path) = ranking.level_and_path(key);
-            F::from_f64(edges.distance(level, path))
-        });
-        let table = Table(table.collect());
+    Ok(if let Some(table) = tabulated(&closure, edges, &ranking) {
+        let table = Table(table.into_iter().map(F::from_f64).collect());
         BestSubsumer::<i16, _>::new(closure, targets, ranking, table, work)?
-    } else if largest <= <i32 as Key>::MAX {
+    } else if ranking.max(&closure) <= <i32 as Key>::MAX {
         let formula = Formula { edges, ranking: ranking.clone() };
         BestSubsumer::<i32, _>::new(closure, targets, ranking, formula, work)?
     } else {
@@ -382,108 +479,4 @@ fn content_kernel<F: Cell>(
     } else {
         BestSubsumer::<i64, _>::new(closure, targets, ranking, emit, work)?
     })
-}
-
-/// The pass that counts the subsumers that every node shares with 32 sources.
-///
-/// What a node shares is what its first parent shares, plus itself and its subsumers that are not above the first
-/// parent. On a tree that is one addition per node; a second parent adds only what it brings anew.
-struct SharedSubsumers<F> {
-    closure: Closure,
-    targets: Vec<u32>,
-    /// Subsumers of a node, itself included, that its first parent does not have.
-    own: Lists,
-    /// Number of subsumers of each node, itself included.
-    size: Vec<u32>,
-    /// Distances by shared and by all subsumers, `stride` of the latter; empty where it would be large.
-    table: Vec<F>,
-    stride: usize,
-    pool: Pool<Counter>,
-}
-
-struct Counter {
-    is_subsumer: Vec<[u8; LANES]>,
-    shared: Vec<[u32; LANES]>,
-    marks: Marks,
-    queue: Vec<(u32, u32)>,
-}
-
-impl<F: Cell> SharedSubsumers<F> {
-    fn new(closure: Closure, targets: Vec<u32>, work: Work) -> Result<Self> {
-        let v = closure.len();
-        // Lists of subsumers and their sizes, marks and a queue.
-        memory::require(44 * v, DISTANCES)?;
-        let mut own = Lists::builder(v, 2 * v);
-        let mut size = vec![0; v];
-        let (mut first, mut queue) = (Marks::new(v), Vec::new());
-        for node in 0..v as u32 {
-            let mut new = vec![node];
-            let parents = closure.parents.of(node as usize);
-            if let Some((&parent, others)) = parents.split_first() {
-                if !others.is_empty() {
-                    reach(&closure.parents, parent, &mut first, &mut queue);
-                    let mut next = 1;
-                    new.extend(others.iter().filter(|&&p| first.insert(p)));
-                    // Whatever is above a known subsumer is known too, so the search stays among the new ones.
-                    while next < new.len() {
-                        let above = closure.parents.of(new[next] as usize);
-                        new.extend(above.iter().filter(|&&p| first.insert(p)));
-                        next += 1;
-                    }
-                }
-                size[node as usize] = size[parent as usize];
-            }
-            size[node as usize] += new.len() as u32;
-            own.try_push(&new, DISTANCES)?;
-        }
-        let largest = size.iter().copied().max().unwrap_or(1);
-        let stride = 2 * largest as usize + 1;
-        let tabled = if largest < 256 { largest + 1 } else { 0 };
-        // Which nodes are subsumers, and how many are shared.
-        work.require(v, 5 * LANES)?;
-        let mut table = Vec::with_capacity(tabled as usize * stride);
-        table.extend((0..tabled).flat_map(|shared| {
-            (0..stride as u32).map(move |all| F::from_f64(if all == 0 { 0.0 } else { feature(all, shared) }))
-        }));
-        Ok(Self { targets, own, size, table, stride, pool: Pool::new(), closure })
-    }
-}
-
-impl<F: Cell> Kernel<F> for SharedSubsumers<F> {
-    fn rows(&self, sources: &[u32], out: &mut [F]) {
-        let v = self.closure.len();
-        let make = || Counter {
-            is_subsumer: vec![[0; LANES]; v],
-            shared: vec![[0; LANES]; v],
-            marks: Marks::new(v),
-            queue: Vec::new(),
-        };
-        self.pool.with(make, |Counter { is_subsumer, shared, marks, queue }| {
-            is_subsumer.fill([0; LANES]);
-            for (lane, &source) in sources.iter().enumerate() {
-                reach(&self.closure.parents, source, marks, queue);
-                for &(node, _) in &*queue {
-                    is_subsumer[node as usize][lane] = 1;
-                }
-            }
-            for node in 0..v {
-                let mut sum = self.closure.parents.of(node).first().map_or([0; LANES], |&p| shared[p as usize]);
-                for &subsumer in self.own.of(node) {
-                    for (sum, &is) in sum.iter_mut().zip(&is_subsumer[subsumer as usize]) {
-                        *sum += u32::from(is);
-                    }
-                }
-                shared[node] = sum;
-            }
-            tiles(sources, &self.targets, out, |source, lane, targets, cells| {
-                let size = self.size[source as usize];
-                for (cell, &target) in cells.iter_mut().zip(targets) {
-                    let shared = shared[target as usize][lane];
-                    let all = size + self.size[target as usize] - shared;
-                    let known = self.table.get(shared as usize * self.stride + all as usize);
-                    *cell = known.copied().unwrap_or_else(|| F::from_f64(feature(all, shared)));
-                }
-            });
-        });
-    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nominym_core::MISSING;
 use nominym_core::coded::Coded;
 use nominym_core::control::Control;
-use nominym_core::distortion::compare;
+use nominym_core::distortion::{compare, distinct};
 use proptest::prelude::*;
 
 type Counts = BTreeMap<Vec<u32>, f64>;
@@ -52,11 +52,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
     #[test]
     fn formulas_hold(
-        (before, after) in (1..50usize).prop_flat_map(|n| (table(n), table(n))),
+        (before, after) in (1..50usize, 0..20usize).prop_flat_map(|(n, more)| (table(n), table(n + more / 10 * more))),
         // With so many categories, tuples are sorted, and of three columns more are possible than a number can tell.
         categories in prop_oneof![Just(4usize), Just(1 << 20), Just(1 << 30)],
     ) {
-        let n = before[0].len() as f64;
+        let (n, m) = (before[0].len() as f64, after[0].len() as f64);
         let sets = [vec![0], vec![0, 1], vec![2, 1], vec![0, 1, 2]];
         let coded = |table: &'_ [Vec<u32>]| -> Vec<Coded<'static>> {
             table.iter().map(|codes| Coded { codes: Vec::leak(codes.clone()), categories }).collect()
@@ -70,20 +70,39 @@ proptest! {
             let mut tuples: Vec<_> = b.keys().chain(a.keys()).cloned().collect();
             tuples.sort();
             tuples.dedup();
-            let share = |counts: &Counts, tuple| counts.get(tuple).unwrap_or(&0.0) / n;
+            let of = |counts: &Counts, tuple| *counts.get(tuple).unwrap_or(&0.0);
             let half = |term: &dyn Fn(f64, f64) -> f64| {
-                tuples.iter().map(|t| term(share(&b, t), share(&a, t))).sum::<f64>() / 2.0
+                tuples.iter().map(|t| term(of(&b, t) / n, of(&a, t) / m)).sum::<f64>() / 2.0
             };
             let near = |x: f64, y: f64| (x - y).abs() < 1e-12;
             prop_assert!(near(found.hellinger.powi(2), half(&|f, g| (f.sqrt() - g.sqrt()).powi(2))));
             prop_assert!(near(found.total_variation, half(&|f, g| (f - g).abs())));
-            prop_assert!(near(found.entropy, entropy(&a, n) - entropy(&b, n)));
+            prop_assert!(near(found.entropy, entropy(&a, m) - entropy(&b, n)));
+            let score = |t| (of(&b, t) + of(&a, t)) * (of(&a, t) / (of(&b, t) + of(&a, t)) - m / (n + m)).powi(2);
+            prop_assert!(near(found.propensity, tuples.iter().map(score).sum::<f64>() / (n + m)));
+            prop_assert_eq!(found.cells, tuples.len());
             prop_assert_eq!(found.association.is_some(), set.len() == 2);
             if let Some((v, c)) = found.association {
-                let (was, is) = (association(&b, n), association(&a, n));
+                let (was, is) = (association(&b, n), association(&a, m));
                 // Roots of what may be 0 but for rounding.
                 prop_assert!((v - (was.0 - is.0)).abs() < 1e-7 && (c - (was.1 - is.1)).abs() < 1e-7);
             }
+        }
+        let found = distinct(&coded(&before), &coded(&after), &Control::new()).unwrap();
+        let level = |&code: &u32| if code == MISSING { categories as u32 } else { code };
+        let [b, a] = [&before, &after].map(|table| {
+            let levels: Vec<Vec<u32>> = table.iter().map(|codes| codes.iter().map(level).collect()).collect();
+            counts(&levels, &[0, 1, 2])
+        });
+        let tuples: Vec<Vec<u32>> =
+            (0..found.before.len()).map(|cell| found.codes.iter().map(|codes| codes[cell]).collect()).collect();
+        let mut expected: Vec<Vec<u32>> = b.keys().chain(a.keys()).cloned().collect();
+        expected.sort();
+        expected.dedup();
+        prop_assert_eq!(&tuples, &expected);
+        for (tuple, (&old, &new)) in tuples.iter().zip(found.before.iter().zip(&found.after)) {
+            let of = |counts: &Counts| *counts.get(tuple).unwrap_or(&0.0);
+            prop_assert_eq!((f64::from(old), f64::from(new)), (of(&b), of(&a)));
         }
     }
 }
@@ -95,7 +114,9 @@ fn bad_input_is_refused() {
     let fails = |before: &[Coded<'_>], after: &[Coded<'_>], sets: &[Vec<usize>]| {
         compare(before, after, sets, &control).unwrap_err().to_string()
     };
-    assert_eq!(fails(&[long], &[short], &[vec![0]]), "columns of 2 and 1 records");
+    assert_eq!(fails(&[long, short], &[long, long], &[vec![0]]), "columns of 2 and 1 records");
+    assert!(fails(&[long], &[Coded { codes: &[], ..long }], &[vec![0]]).contains("one record at least"));
+    assert!(distinct(&[long], &[short, short], &control).unwrap_err().to_string().contains("same columns"));
     assert_eq!(fails(&[long], &[long], &[vec![1]]), "sets of columns are made of numbers below 1");
     assert_eq!(fails(&[long], &[long], &[vec![]]), "sets of columns are made of numbers below 1");
     assert!(fails(&[], &[], &[]).contains("one record at least"));

@@ -84,7 +84,7 @@ fn informed_attacks() {
     for (n, m, d, skew) in SHAPES {
         let n = n / 4;
         let (masked, kept) = (columns(n, m, d, skew), columns(n, 2, 2 * d, !skew));
-        for k in [2, 10, 900] {
+        for k in [2, 10, 400] {
             let group_of: Vec<u32> = (0..n).map(|i| (i / k) as u32).collect();
             let groups = n.div_ceil(k) as u32;
             let few: Vec<u32> = (0..groups.min(3)).collect();
@@ -123,7 +123,7 @@ fn matchings() {
 fn recodings() {
     let _alone = alone();
     for (n, m, d, skew) in SHAPES {
-        let n = n / 4;
+        let n = n / 8;
         let before = columns(n, m, d, skew);
         let renamed: Vec<Vec<u32>> =
             before.iter().map(|codes| codes.iter().map(|&code| d as u32 - 1 - code).collect()).collect();

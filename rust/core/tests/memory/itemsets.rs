@@ -110,7 +110,7 @@ fn orders() {
     let many = random(200_000, 2, 60);
     check("gray, many", || gray_order(&many, None, &Control::new()).unwrap());
     check("gray-tsp, many of one", || gray_tsp_order(&many, (1, 1), &streams(), &Control::new()).unwrap());
-    let few = random(1_500, 4, 60);
+    let few = random(900, 4, 60);
     check("gray-tsp, one segment", || gray_tsp_order(&few, (4_096, 4_096), &streams(), &Control::new()).unwrap());
 }
 
@@ -118,12 +118,12 @@ fn orders() {
 fn best_orders() {
     let _alone = alone();
     for (shape, k, sets) in [
-        ("random", 3, random(2_500, 8, 900)),
+        ("random", 3, random(1_200, 8, 900)),
         ("many", 20, random(7_000, 6, 500)),
-        ("by attributes", 3, attributes(2_500, 24, 40)),
-        ("copies", 20, random(20_000, 2, 12)),
-        ("of many items", 3, random(2_200, 6, 100_000)),
-        ("alike", 20, alike(1_500, 300)),
+        ("by attributes", 3, attributes(1_200, 24, 40)),
+        ("copies", 20, random(6_000, 2, 12)),
+        ("of many items", 3, random(1_200, 6, 100_000)),
+        ("alike", 20, alike(1_000, 300)),
     ] {
         check(&format!("best for {k}, {shape}"), || best_order(&sets, k, &streams(), &Control::new()).unwrap());
     }
@@ -151,7 +151,7 @@ fn assignments() {
 #[test]
 fn different_labels() {
     let _alone = alone();
-    let sets = random(15_000, 4, 100);
+    let sets = random(9_000, 4, 100);
     let (n, order) = (sets.n(), shuffled(sets.n()));
     for (l, labels) in [(2, 2), (2, 1_000), (5, 5), (5, 7), (16, 20), (3, 15_000)] {
         let control = Control::new();
@@ -200,7 +200,7 @@ fn votes_and_worlds() {
 fn queries() {
     let _alone = alone();
     for (n_items, size, queries) in
-        [(900, 2, 100_000), (900, 300, 2_000), (400_000, 3, 50_000), (400_000, 5_000, 100), (9, 9, 1)]
+        [(900, 2, 100_000), (900, 300, 2_000), (400_000, 3, 50_000), (400_000, 5_000, 40), (9, 9, 1)]
     {
         let (streams, control) = (streams(), Control::new());
         let drawn = query::draw(n_items, size, queries, &streams, &control).unwrap();

@@ -2,7 +2,7 @@
 
 use nominym_core::coded::Coded;
 use nominym_core::control::Control;
-use nominym_core::distortion::compare;
+use nominym_core::distortion::{compare, distinct};
 use nominym_core::meaning::{Meaning, Tree};
 use nominym_core::stats::distance::{Distances, covariance_squared};
 use nominym_core::stats::joint::{self, Joint};
@@ -53,7 +53,7 @@ fn covariances() {
 #[test]
 fn covariances_without_matrices() {
     let _alone = alone();
-    for (n, d, children) in [(300_000, 50_000, 4), (300_000, 300_000, 400), (500_000, 200, 3), (2_000, 3_000, 3)] {
+    for (n, d, children) in [(80_000, 20_000, 4), (80_000, 80_000, 400), (200_000, 200, 3), (2_000, 3_000, 3)] {
         let [x, y] = [0, 1].map(|by| (0..n).map(|i| some(2 * i + by, d, by == 0)).collect::<Vec<u32>>());
         let joint = Joint::new(&x, &y, (d, d), &Control::new()).unwrap();
         let every: Vec<u32> = (0..d as u32).collect();
@@ -111,5 +111,7 @@ fn distortions() {
             let shape = format!("{} sets of {n} × {m}, {d} values", sets.len());
             check(&shape, || compare(&before, &after, sets, &Control::new()).unwrap());
         }
+        let shape = format!("distinct tuples of {n} × {m}, {d} values");
+        check(&shape, || distinct(&before, &after, &Control::new()).unwrap());
     }
 }

@@ -142,7 +142,7 @@ fn noise() {
         let size = 400;
         let cells: Vec<f64> = (0..size * size).map(|i| f64::from(some(i, 90_000)) / 9e4).collect();
         for (number, measure) in measures(&taxonomy).iter().enumerate().skip(1).step_by(2) {
-            for (d, n) in [(20, 100_000), (100, 1_000)] {
+            for (d, n) in [(20, 30_000), (100, 1_000)] {
                 let domains = [(Domain::Taxonomy(&taxonomy, measure), v), (Domain::Matrix(&cells, size), size)];
                 for (domain, v) in domains {
                     let concepts: Vec<u32> = (0..d).map(|i| some(i, v)).collect();

@@ -1,0 +1,21 @@
+"""Microaggregation and generalization: one value for all records of a group.
+
+``microaggregate`` forms groups as rank swapping does and replaces every masked value by the mean of its group, or by
+what the values of the group have in common. ``parse`` reads generalized values.
+"""
+
+from nominym.aggregate.method import Microaggregate, altogether, lost, microaggregate
+from nominym.aggregate.values import aggregated, squares, total_squares
+from nominym.meaning import Interval, parse
+
+__all__ = [
+    "Interval",
+    "Microaggregate",
+    "aggregated",
+    "altogether",
+    "lost",
+    "microaggregate",
+    "parse",
+    "squares",
+    "total_squares",
+]

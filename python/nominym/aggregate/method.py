@@ -1,0 +1,240 @@
+"""Microaggregation: groups of near records, and one value for all of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from nominym import groups
+from nominym.aggregate.values import aggregated, is_retyped, squares, total_squares
+from nominym.control import Progress, check_progress, check_seed
+from nominym.error import ParameterError
+from nominym.guarantee import Guarantee, of_classes
+from nominym.meaning import Meaning, Measure, as_measure, shortest
+from nominym.method import ACCEPT, Method, Result, described, finish, option, source_of
+from nominym.stats import correlation_changes
+from nominym.table import Attribute, Change, Missing, attributes
+
+Replace = Literal["mean", "subsumer"]
+
+# Nothing is drawn: the search for groups starts from the same place in every run, so that the same records give the
+# same release, and two releases of them tell no more than one.
+_START = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Microaggregate(Method):
+    """Microaggregation with its options; ``microaggregate`` explains them.
+
+    >>> import nominym as nym
+    >>> nym.Microaggregate(k=5, replace="subsumer")
+    Microaggregate(k=5, replace='subsumer')
+    >>> nym.Microaggregate(k=5).bound
+    0.2
+    """
+
+    command: ClassVar[str] = "aggregate"
+
+    k: int | None = option(int, None, "Smallest size of a group.", least=1)
+    replace: Replace = option(str, "mean", "What stands for a group: the mean of its values, or what all of them "
+                              "have in common (subsumer).", choices=("mean", "subsumer"),
+                              shown="Value of a group")  # fmt: skip
+    anneal: bool = option(bool, False, "Search longer for better groups.", shown="Longer search for groups")
+    measure: str | Measure = option(str, "wu-palmer", "The semantic distance of taxonomies.",
+                                    shown="Semantic distance")  # fmt: skip
+    roots: Mapping[Any, object] | None = field(default=None, hash=False)
+    correlations: bool = option(bool, False, "Compare distance correlations before and after, for the owner.")
+    missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
+                              shown="Missing values")  # fmt: skip
+    person: Any = option(str, None, "Column that tells whose record it is, so that k counts persons; dropped.",
+                         shown="k counts persons, by column")  # fmt: skip
+    sensitive: Mapping[Any, int] | None = option(
+        dict, None, "Kept column, and l: no value is on more than 1/l of a group, hiv=3. May be repeated.",
+        shown="Sensitive columns, and l")  # fmt: skip
+    accept: Any = option(list, (), ACCEPT, shown="Accepted kept columns")
+
+    def __post_init__(self) -> None:
+        """Refuse what has no meaning."""
+        self.check_accept()
+        object.__setattr__(self, "sensitive", groups.check_columns(self.person, self.sensitive))
+        self.check_options()
+        self.check_roots()
+        object.__setattr__(self, "measure", shortest(self.measure))
+        if self.k is None:
+            raise ParameterError("give the smallest size of a group", parameter="k", value=None)
+        if self.k == 1:
+            raise ParameterError(
+                "a group of one record protects nobody", parameter="k", value=1, remedy="give 2 or more"
+            )
+
+    @property
+    def grouped(self) -> bool:
+        """Whether groups are formed."""
+        return True
+
+    @property
+    def bound(self) -> float | None:
+        """The re-identification probability that is not exceeded, 1/k; none with sensitive columns."""
+        return 1 / self.k if self.k is not None and not self.sensitive else None
+
+    def _statement(self, masked: Sequence[Any], kept: Sequence[Any], roots: Mapping[Any, Any]) -> Guarantee:
+        assert self.k is not None  # checked
+        accepted = [name for name in self.accept if name in kept]
+        means, limits = self.replace == "mean", self.sensitive
+        return of_classes(self.k, masked, kept, means=means, person=self.person, sensitive=limits, accepted=accepted)
+
+    def params(self) -> dict[str, Any]:
+        """List the options that play a part, for the record of a result."""
+        return {**super().params(), **as_measure(self.measure).params()}
+
+    def apply(
+        self, frame: Any, meanings: Mapping[Any, Meaning], seed: int | None = None, progress: Progress = None
+    ) -> Result:
+        """Mask the columns that have a meaning; the frame is not changed."""
+        check_progress(progress)
+        check_seed(seed)
+        assert self.k is not None  # checked
+        table, notes = source_of(frame, strict=True)
+        before = attributes(table, meanings, self.measure, self.roots, self.missing, progress)
+        partition, kept, person, told = groups.form_of_table(
+            table, before, self.k, person=self.person, sensitive=self.sensitive, accept=self.accept,
+            longer=self.anneal, best=True, seed=_START if seed is None else seed, notes=notes, progress=progress,
+        )  # fmt: skip
+        common = self.replace == "subsumer"
+        changes = {name: aggregated(old, partition, common=common, progress=progress) for name, old in before.items()}
+        masked = {name: old.place_codes for name, old in before.items()}
+        sizing = partition.summary(masked, kept, person, list(self.sensitive or ()))
+        figures = {name: lost(change, before[name], progress) for name, change in changes.items()}
+        public = {name: {**each, **figures[name]} for name, each in described(changes).items()}
+        summary = {
+            "records": len(table),
+            "attributes": public,
+            **altogether(figures),
+            "groups": sizing,
+            "bound": None if self.bound is None else sizing.get("largest_share", 1 / sizing["smallest"]),
+            "notes": told.public,
+        }
+
+        def measure() -> dict[str, Any]:
+            correlated = {"correlations": correlation_changes(changes)} if self.correlations else {}
+            return {"notes": [*told.public, *told.owners], **correlated}
+
+        return finish(
+            self, table, changes, summary, measure, seed,
+            moved=True,
+            dropped=[] if self.person is None else [self.person],
+            retyped=[name for name, old in before.items() if is_retyped(old, common)],
+            groups=partition.group_of,
+        )  # fmt: skip
+
+
+def lost(change: Change, before: Attribute, progress: Progress = None) -> dict[str, float]:
+    """Return what one value for all of a group loses of a column: figures of the groups and of their values alone.
+
+    ``sse`` is the sum of squared distances between values before and after, by the number of records with both;
+    ``loss`` the sum relative to that with one mean for all; ``values`` the number of different ones afterwards.
+    """
+    found, total = squares(change), total_squares(before, progress)
+    return {
+        "values": change.after.size,
+        "sse": found / change.records if change.records else 0.0,
+        "rmse": change.rmse,
+        "loss": found / total if total else 0.0,
+        "unchanged": change.unchanged,
+        "missing_made": change.missing_moved,
+        "missing_filled": len(change.after.column) - change.after.column.missing - change.records,
+    }
+
+
+def altogether(figures: Mapping[Any, Mapping[str, float]]) -> dict[str, float]:
+    """Return the figures of all columns together: squared distances of a record added up, and the mean loss."""
+    return {
+        "sse": sum(each["sse"] for each in figures.values()),
+        "loss": sum(each["loss"] for each in figures.values()) / len(figures),
+    }
+
+
+def microaggregate(
+    frame: Any,
+    meanings: Mapping[Any, Meaning],
+    k: int | None = None,
+    *,
+    replace: Replace = "mean",
+    anneal: bool = False,
+    measure: str | Measure = "wu-palmer",
+    roots: Mapping[Any, object] | None = None,
+    correlations: bool = False,
+    missing: Missing = "keep",
+    person: Any = None,
+    sensitive: Mapping[Any, int] | None = None,
+    accept: Any = (),
+    seed: int | None = None,
+    progress: Progress = None,
+) -> Result:
+    """Give all records of a group of near ones the same masked values: classical k-anonymity.
+
+    >>> import nominym as nym
+    >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
+    >>> res = nym.microaggregate(frame, taxonomies, k=5)
+    >>> nym.risk.classes(res.data, list(taxonomies)).smallest >= 5
+    True
+    >>> general = nym.microaggregate({"age": [31, 34, 39, 52, 57]}, {"age": nym.Order()}, k=2, replace="subsumer")
+    >>> general.data["age"]
+    ['[31, 39]', '[31, 39]', '[31, 39]', '[52, 57]', '[52, 57]']
+
+    Parameters
+    ----------
+    frame
+        A pandas or polars frame, an Arrow table or stream, or a mapping of columns. It is not changed.
+    meanings
+        Which columns to mask, and what their values mean: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order``, an
+        ``Equality`` or ``Sets`` by column name.
+    k
+        The smallest size of a group.
+    replace
+        "mean": of concepts, the one with the smallest sum of squared distances to those of the group, among all below
+        the root (of equal sums, one that a value of the group is below, then the deepest, then by id); of labels of a
+        matrix, the one with the smallest sum (then by name); of numbers the arithmetic mean, which makes numbers with
+        decimal places of whole ones; of dates and times the mean, rounded to days or seconds where all are; of ranked
+        values the median, the lower one of two; of values that are equal or not the most frequent (then by name); of
+        sets what more than half have. "subsumer": what all values of the group have in common, so that nothing false is
+        said: the least common subsumer, the interval ``[30, 40]``, both ends included, one of ``{a, b}``, or the items
+        that all sets have. ``nominym.aggregate.parse`` reads such texts.
+    anneal
+        Search longer for better groups: worth it below some ten thousand records. Groups of one column of numbers alone
+        are the best there are anyway.
+    measure, roots
+        The distance of taxonomies, and roots for depths by column; by default the least common subsumer of the column.
+    correlations
+        Also compare the distance correlations of all pairs of columns before and after, for the owner.
+    missing
+        "keep" or "error". All of a group have a value, or none: the mean of those that are there, unless more than half
+        are missing; what values have in common is missing where one of them is.
+    person
+        The column that tells whose record it is, where a person has several: ``k`` counts persons then. The column is
+        not in ``Result.data``, and a kept column that links the records of a person is an error.
+    sensitive
+        Kept columns and the number l of each, ``{"hiv": 3}``: no value, missing ones included, is on more than 1/l of
+        the records of a group. Groups then depend on these columns, so that 1/k is not guaranteed.
+    accept
+        Kept columns that are published although they could tell rows apart: values that nobody can know of a person.
+    seed, progress
+        Nothing is drawn, and the same records give the same release in any order. A seed starts the search for groups
+        elsewhere, for studies. ``True`` for a bar, or a callable (done, total).
+
+    Returns
+    -------
+    Result
+        In the order of the frame. ``summary`` is exact: for each column ``sse`` (squared distance of a value to what
+        stands for it, on average), ``rmse``, ``loss`` (relative to one mean for all records), the share ``unchanged``,
+        the number of ``values`` that occur, missing ones ``made`` and ``filled``; ``sse`` and ``loss`` of all columns;
+        ``bound``; and ``groups``: sizes, in how many a kept column is ``constant`` or a masked one can be ``read_off``,
+        persons and shares of sensitive values.
+
+    Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure control,
+    IEEE TKDE 14; Martínez, Sánchez and Valls (2012), Semantic adaptive microaggregation of categorical microdata,
+    Computers & Security 31.
+    """
+    chosen = Microaggregate(k, replace, anneal, measure, roots, correlations, missing, person, sensitive, accept)
+    return chosen.apply(frame, meanings, seed, progress)

@@ -1,0 +1,109 @@
+"""What stands for the values of a group: columns of means, or of what values have in common."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from nominym.groups import Partition
+from nominym.meaning import ConceptSpace, MatrixSpace, SetSpace
+from nominym.table import MISSING, Attribute, Change, Column, Listed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nominym.control import Progress
+    from nominym.meaning import Kind, Standing
+
+
+def aggregated(attribute: Attribute, partition: Partition, *, common: bool, progress: Progress = None) -> Change:
+    """Give all records of a group one value: the mean of theirs, or what they have in ``common``.
+
+    All of a group have a value, or none has. A missing value is no part of a mean, which the group has unless more than
+    half of its values are missing. What values have in common is missing where one of them is: nobody knows whether
+    anything else would be true of it.
+    """
+    known = attribute.place_codes != MISSING
+    with_value = np.bincount(partition.group_of[known], minlength=len(partition.sizes))
+    stays = with_value == partition.sizes if common else 2 * with_value >= partition.sizes
+    return _replaced(attribute, partition, stays, common, progress)
+
+
+def total_squares(attribute: Attribute, progress: Progress = None) -> float:
+    """Sum up the squared distances of all values of a column to the one mean of them all."""
+    rows = np.arange(len(attribute.column), dtype=np.uint32)
+    one = Partition(np.zeros_like(rows), rows)
+    return squares(_replaced(attribute, one, np.array([True]), False, progress))
+
+
+def squares(change: Change) -> float:
+    """Sum up the squared distances between values before and after."""
+    return math.fsum(change.count * change.distance**2)
+
+
+def is_retyped(attribute: Attribute, common: bool) -> bool:
+    """Tell whether a column gets another type: numbers with decimal places, or texts; by its meaning and type alone."""
+    space, column = attribute.space, attribute.column
+    if isinstance(space, SetSpace):
+        return True
+    if isinstance(space, ConceptSpace | MatrixSpace) and not (common and isinstance(space, MatrixSpace)):
+        return column.kind != "text"
+    if common:
+        return column.kind != "text" or column.order is not None
+    if space.unit is None:
+        return False  # some value of the column
+    exact = isinstance(column.categories[0], Decimal) if column.kind == "number" else True
+    return column.kind in ("whole", "truth", "mixed", "number") and exact and not _are_periods(column)
+
+
+def _are_periods(column: Column) -> bool:
+    return column.numbers is None and hasattr(column.categories[0], "ordinal")
+
+
+def _replaced(
+    attribute: Attribute, partition: Partition, stays: NDArray[np.bool_], common: bool, progress: Progress
+) -> Change:
+    codes, space = attribute.place_codes, attribute.space
+    cells = partition.cells(codes, (codes != MISSING) & stays[partition.group_of])
+    of_group = np.full(len(partition.sizes), MISSING, dtype=np.uint32)
+    listed: Any = ()
+    kind = attribute.column.kind
+    if len(cells.places):
+        found = space.commons(cells, progress) if common else space.centroids(cells, progress)
+        of_group[stays], listed, kind = _written(attribute, found, common)
+    column = Column(of_group[partition.group_of], listed, attribute.column.name, kind)
+    if not common and space.unit is None:
+        column = Column(column.codes, listed, column.name, kind, attribute.column.order)
+    how: tuple[Any, Any] = (space.measure, space.root) if isinstance(space, ConceptSpace) else ("wu-palmer", None)
+    columns = [attribute.column, column.occurring()]
+    measure, root = how
+    return Change.between(attribute.name, columns, attribute.meaning, measure, root, attribute.progress)
+
+
+def _written(attribute: Attribute, found: Standing, common: bool) -> tuple[NDArray[np.int64], Any, Kind]:
+    """Return for each group the number of its value, the values as they are written, and what these are."""
+    space, column = attribute.space, attribute.column
+    if found.values is None:
+        present, numbers = np.unique(found.chosen, return_inverse=True)
+        if isinstance(space, ConceptSpace | MatrixSpace):
+            # All alike, so that the way a value is written does not tell whether it was there before.
+            spelled = space.spellings(space.labelled([column]))
+            return numbers.reshape(-1), tuple(spelled[place] for place in present.tolist()), "text"
+        own = np.zeros(len(space), dtype=np.int64)
+        own[attribute.places[::-1]] = np.arange(column.size)[::-1]
+        return numbers.reshape(-1), tuple(column.categories[i] for i in own[present].tolist()), column.kind
+    values = found.values
+    if isinstance(space, SetSpace):
+        whole = space.taxonomy is None and all(type(item) is int for value in column.categories for item in value)
+        return found.chosen, tuple([int(i) for i in value] if whole else value for value in values), "nested"
+    if common:
+        return found.chosen, tuple(values), "text"
+    if isinstance(values, np.ndarray):
+        if column.kind == "text":
+            return found.chosen, tuple(str(int(x)) if x == int(x) else repr(x) for x in values.tolist()), "text"
+        return found.chosen, Listed(pa.array(values)), "number"
+    return found.chosen, tuple(values), column.kind

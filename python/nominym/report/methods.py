@@ -1,0 +1,117 @@
+"""Methods side by side: the same table masked by each at the same k, and what each risks and loses."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from nominym import risk
+from nominym.aggregate import Microaggregate, squares, total_squares
+from nominym.control import Progress, steps
+from nominym.error import ParameterError, PrivacyWarning
+from nominym.meaning import DistanceMatrix, Taxonomy
+from nominym.method import Method, Result
+from nominym.noise import Noise
+from nominym.report import measured
+from nominym.report.subject import MaskedTable
+from nominym.swap import RankSwap
+from nominym.table import Comparison
+
+if TYPE_CHECKING:
+    from nominym.release import FilePair
+
+ALPHA = 0.3
+"""How much noise there is beside the other methods, which have a k."""
+
+
+def compare_methods(
+    subject: Result | FilePair, methods: Sequence[Method] | None = None, *, progress: Progress = None
+) -> pd.DataFrame:
+    """Mask the data of a release by several methods, and measure the risk and the loss of each; owner only.
+
+    Nothing of the further releases is kept but the figures.
+
+    >>> import nominym as nym
+    >>> frame, taxonomies = nym.datasets.discharges(300, seed=1)
+    >>> res = nym.microaggregate(frame, {"diagnosis": taxonomies["diagnosis"]}, k=5, accept=list(frame))
+    >>> found = nym.report.compare_methods(res)
+    >>> found["method"].tolist()[:3], found["smallest"].tolist()[1] >= 5
+    (['strict swapping', 'microaggregation', 'generalization'], True)
+
+    Parameters
+    ----------
+    subject
+        What a method with a k returned, or the files of a release beside their original.
+    methods
+        The methods; by default, at the k of the release: strict swapping, microaggregation, generalization and swapping
+        of records as published (SRS-3), and noise where every masked column has a taxonomy or a matrix.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each: the ``bound`` that it guarantees, if any; ``risk``, the share that an adversary finds who knows
+        all masked values and takes the nearest row, with its interval ``low`` and ``high``; ``smallest``, the size of
+        the smallest class of equal rows; ``rmse``, the mean over the columns; ``loss``, squared distances relative to
+        one mean for all records, the mean over the columns; and ``correlations``, the largest change of a distance
+        correlation.
+    """
+    table = MaskedTable.of(subject)
+    before = table.comparison
+    named = _usual(table) if methods is None else {repr(method): method for method in methods}
+    meanings = {name: change.before.meaning for name, change in before.changes.items()}
+    totals = {name: total_squares(change.before) for name, change in before.changes.items()}
+    rows = []
+    with steps(progress, "methods", len(named)) as report, warnings.catch_warnings():
+        # Nothing of these is released.
+        warnings.simplefilter("ignore", PrivacyWarning)
+        for done, (name, method) in enumerate(named.items()):
+            report(done)
+            made: Any = method
+            if "accept" in made.options():
+                made = replace(made, accept=tuple(before.kept))
+            comparison = made.apply(before.before, meanings).secret.comparison
+            rows.append({"method": name, **_judged(comparison, made, table.person, totals)})
+        report(len(named))
+    return pd.DataFrame(rows)
+
+
+def _usual(table: MaskedTable) -> dict[str, Method]:
+    method: Any = table.method
+    k = getattr(method, "k", None)
+    if k is None or k < 2:
+        raise ParameterError("methods are compared at the k of a release, and this one has none", parameter="methods")
+    how: dict[str, Any] = {"measure": method.measure}
+    limits: dict[str, Any] = {name: getattr(method, name, None) for name in ("person", "sensitive")}
+    found: dict[str, Method] = {
+        "strict swapping": RankSwap(k, **limits, **how),
+        "microaggregation": Microaggregate(k, **limits, **how),
+        "generalization": Microaggregate(k, replace="subsumer", **limits, **how),
+        "SRS-3, as published": RankSwap(k, method="records", **how),
+    }
+    meanings = [change.before.meaning for change in table.comparison.changes.values()]
+    if all(isinstance(meaning, Taxonomy | DistanceMatrix) for meaning in meanings):
+        found[f"noise, alpha = {ALPHA:g}"] = Noise(alpha=ALPHA, moments=False, **how)
+    return found
+
+
+def _judged(comparison: Comparison, method: Method, person: Any, totals: dict[Any, float]) -> dict[str, Any]:
+    # One attack, so that a comparison stays fast.
+    found = risk.link(comparison, kept=[], attacks="nearest row", person=person).worst
+    changes = comparison.changes
+    lost = [squares(change) / totals[name] if totals[name] else 0.0 for name, change in changes.items()]
+    together = measured.correlations(comparison)
+    return {
+        "bound": math.nan if method.bound is None else method.bound,
+        "risk": found["share"],
+        "low": found["low"],
+        "high": found["high"],
+        "smallest": risk.classes(comparison.after, list(changes)).smallest,
+        "rmse": math.fsum(change.rmse for change in changes.values()) / len(changes),
+        "loss": math.fsum(lost) / len(lost),
+        "correlations": math.nan if together is None else float(together["difference"].abs().max()),
+    }

@@ -1,0 +1,343 @@
+"""Strict rank swapping in blocks: where there are more records than a driver can plan for.
+
+Records are put into blocks of near ones along a z-order of all masked columns, and every block is masked by itself: its
+groups, and permutations inside them. The guarantee is that of groups, so that it is the same; only records at the
+borders of blocks might have had nearer ones to be grouped with. Roots, which distances depend on, are those of all
+records. The driver has the counts of categories, and of cells of the z-order.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+
+from nominym import groups
+from nominym.error import DataError, as_argument, warn
+from nominym.meaning import Meaning, Order, Taxonomy
+from nominym.method import Result, made_with
+from nominym.spark import draws, plan, tasks
+from nominym.spark.figures import constant
+from nominym.spark.source import BLOCK, COUNT, GROUP, ORDER, OTHER, STAGED, Source
+from nominym.swap import RankSwap
+from nominym.table import Attribute, Table, attributes, code, of_columns
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pyspark.sql import DataFrame
+
+BLOCK_RECORDS = 250_000
+"""Records of a block, about: the more, the nearer are the members of groups at its borders."""
+HARDLY_ANY = 0.95
+"""Share of the masked values that are expected to stay, from which that is the first thing to say."""
+FIGURES = "figures"
+_CELLS = 20
+"""Bits of the z-order by which blocks are cut."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the categories of a column lie in the z-order, broadcast to all tasks."""
+
+    categories: pa.Array
+    spread: NDArray[np.int64]
+    """Bits of the place of each category, apart from each other so that those of other columns fit between; and of a
+    missing value."""
+
+
+def mask(
+    method: RankSwap,
+    source: Source,
+    meanings: Mapping[str, Meaning],
+    masked: Sequence[str],
+    others: Sequence[str],
+    told: groups.Notes,
+    seed: int | None,
+    size: int | None = None,
+) -> tuple[Result, DataFrame]:
+    """Mask a table block by block; ``size`` is the least number of records of a block. What waits is returned too."""
+    k = method.k or 2
+    if source.records < k:
+        raise DataError(
+            f"{source.records:,} records cannot make a group of {as_argument('k', k)}; give a smaller k or more records"
+        )
+    found, places = _columns(method, source, meanings, masked)
+    roots = {name: attribute.root for name, attribute in found.items()}
+    session = source.data.sparkSession
+    known = session.sparkContext.broadcast([places[name] for name in masked])
+    within = [source.at(name) for name in masked]
+    cells = min(_bits(len(masked)) * len(masked), _CELLS)
+    shift = _bits(len(masked)) * len(masked) - cells
+    histogram = source.data.select(*within).mapInArrow(_counting(known, shift), "cell int, n long")
+    counted = histogram.groupBy("cell").agg(F.sum("n").alias("n")).toArrow()
+    least = max(size or BLOCK_RECORDS, 2 * k)
+    block_of, number = _cut(counted["cell"].to_numpy(), counted["n"].to_numpy(), least, 1 << cells)
+    cut = session.sparkContext.broadcast(block_of)
+    hashed = source.data.withColumn(ORDER, F.xxhash64(*source.columns)).withColumn(
+        OTHER, F.xxhash64(F.lit("nominym"), *source.columns)
+    )
+    in_block = T.StructType([*hashed.schema.fields, T.StructField(BLOCK, T.IntegerType())])
+    rows = hashed.mapInArrow(_finding(known, cut, within, shift), in_block)
+    totals = np.bincount(block_of[counted["cell"].to_numpy()], counted["n"].to_numpy(), number).astype(np.int64)
+    meant = {source.at(name): meanings[name] for name in masked}
+    tops = {source.at(name): root for name, root in roots.items() if root is not None}
+    job = session.sparkContext.broadcast((method, meant, tops, totals))
+    solve = _solving(job, source.columns, within, draws.new_key(seed))
+    fields = [T.StructField(source.at(f.name), f.dataType, True) for f in source.fields]
+    made = rows.groupBy(BLOCK).applyInArrow(
+        solve, T.StructType([*fields, T.StructField(GROUP, T.LongType()), T.StructField(FIGURES, T.StringType())])
+    )
+    made = made.persist(STAGED)
+    said = [json.loads(row[0]) for row in made.filter(F.col(FIGURES).isNotNull()).select(FIGURES).collect()]
+    summary = _summed(said, source, found, within, seed is not None)
+    summary["groups"]["constant"] = constant(source, made, others)
+    summary["notes"] = [*_notes(summary, number), *told.public]
+    params = {
+        "columns": list(masked), **method.params(), "roots": roots, "engine": "spark", "plan": "blocks",
+        "blocks": number, **made_with(seed),
+    }  # fmt: skip
+    return Result(source.released(made), method, params, summary), made
+
+
+def _bits(columns: int) -> int:
+    """Return how many bits of the z-order a column has."""
+    return max(1, min(16, 60 // columns))
+
+
+def _columns(
+    method: RankSwap, source: Source, meanings: Mapping[str, Meaning], masked: Sequence[str]
+) -> tuple[dict[str, Attribute], dict[str, Places]]:
+    """Give the categories of each column their meaning, over all records, and their place in the z-order."""
+    found, places = {}, {}
+    bits = _bits(len(masked))
+    for at, name in enumerate(masked):
+        here = source.at(name)
+        table = source.data.groupBy(here).agg(F.count(F.lit(1)).alias(COUNT)).toArrow()
+        column = code(table[here].combine_chunks(), name)
+        counts = np.zeros(column.size + 1, dtype=np.int64)
+        np.add.at(counts, np.minimum(column.codes, column.size), table[COUNT].to_numpy())
+        every = column.with_codes(np.arange(column.size, dtype=np.uint32))
+        if method.missing == "error" and counts[-1]:
+            column.check_missing("error")
+        root = (method.roots or {}).get(name)
+        attribute = of_columns([every], [meanings[name]], method.measure, [root])[0]
+        found[name] = attribute
+        order = _along(attribute)
+        # Of the values in this order, the middle of each among all records.
+        values = attribute.column
+        number = {value: i for i, value in enumerate(column.categories)}
+        weights = np.array([counts[number[value]] for value in values.categories])
+        ends = np.cumsum(weights[order])
+        middle = np.empty(len(order))
+        middle[order] = (ends - weights[order] / 2) / max(int(ends[-1]) if len(ends) else 1, 1)
+        spots = np.append((middle * (1 << bits)).astype(np.int64), (1 << bits) - 1)
+        spread = np.zeros(len(spots), dtype=np.int64)
+        for bit in range(bits):
+            spread |= (spots >> bit & 1) << (bit * len(masked) + len(masked) - 1 - at)
+        places[name] = Places(plan.categories_of(values, table.field(here).type), spread)
+    return found, places
+
+
+def _along(attribute: Attribute) -> NDArray[np.int64]:
+    """Return the categories in an order in which near ones follow each other."""
+    categories = attribute.column.categories
+    if isinstance(attribute.meaning, Taxonomy):
+        taxonomy = attribute.meaning
+
+        def path(value: Any) -> tuple[str, ...]:
+            above = [taxonomy.ids[taxonomy.concept(value)]]
+            while above[-1] != taxonomy.root:
+                above.append(taxonomy.parents(above[-1])[0])
+            return tuple(reversed(above))
+
+        paths = [path(value) for value in categories]
+        return np.array(sorted(range(len(paths)), key=paths.__getitem__), dtype=np.int64)
+    if isinstance(attribute.meaning, Order):
+        return np.argsort(attribute.places, kind="stable").astype(np.int64)
+    return np.arange(len(categories), dtype=np.int64)
+
+
+def _cells(table: Any, known: Any, names: Sequence[str] | None, shift: int) -> NDArray[np.int64]:
+    z = np.zeros(table.num_rows, dtype=np.int64)
+    for i, place in enumerate(known.value):
+        values = table.column(i) if names is None else table[names[i]]
+        z += place.spread[plan.coded_values(values, place.categories.cast(values.type))]
+    return z >> shift
+
+
+def _counting(known: Any, shift: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with tasks.without_values():
+            for batch in batches:
+                cells, times = np.unique(_cells(batch, known, None, shift), return_counts=True)
+                yield pa.record_batch(
+                    [pa.array(cells.astype(np.int32)), pa.array(times.astype(np.int64))], names=["cell", "n"]
+                )
+
+    return count
+
+
+def _finding(
+    known: Any, cut: Any, within: Sequence[str], shift: int
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def find(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with tasks.without_values():
+            for batch in batches:
+                block = cut.value[_cells(batch, known, within, shift)]
+                yield pa.record_batch(
+                    [*batch.columns, pa.array(block.astype(np.int32))], names=[*batch.schema.names, BLOCK]
+                )
+
+    return find
+
+
+def _cut(cells: NDArray[np.int64], counts: NDArray[np.int64], least: int, span: int) -> tuple[NDArray[np.int64], int]:
+    """Cut the cells into blocks of at least so many records; return the block of each cell, and how many there are."""
+    sizes = np.zeros(span, dtype=np.int64)
+    sizes[cells] = counts
+    block = np.minimum((np.cumsum(sizes) - sizes) // least, np.iinfo(np.int64).max)
+    _, block = np.unique(block, return_inverse=True)
+    totals = np.bincount(block, sizes)
+    # A block that is too small goes to the one before it, the first ones to the one after.
+    number, last = np.empty(len(totals), dtype=np.int64), -1
+    open_size = 0.0
+    for i, total in enumerate(totals):
+        if last < 0 or open_size >= least:
+            last, open_size = last + 1, 0.0
+        number[i] = last
+        open_size += total
+    if open_size < least and last > 0:
+        number[number == last] = last - 1
+        last -= 1
+    return number[block], last + 1
+
+
+def _solving(job: Any, columns: Sequence[str], within: Sequence[str], key: bytes) -> Callable[[pa.Table], pa.Table]:
+    def solve(rows: pa.Table) -> pa.Table:
+        with tasks.without_values():
+            tasks.use_task_threads()
+            method, meanings, roots, totals = job.value
+            block = rows[BLOCK][0].as_py()
+            if rows.num_rows != totals[block]:
+                raise plan.PlanError(plan.CHANGED)
+            coded = Table(rows.select(within))
+            codes = np.column_stack([coded.column(name).dense()[0] for name in within])
+            order = np.lexsort((rows[OTHER].to_numpy(), rows[ORDER].to_numpy(), *codes.T[::-1]))
+            rows = rows.take(pa.array(order))
+            made = permuted(Table(rows.select(within)), method, meanings, roots, key, block)
+            values = [made.values[name] if name in made.values else rows[name] for name in columns]
+            said = pa.array([json.dumps(made.figures)] + [None] * (rows.num_rows - 1), pa.string())
+            grouped = pa.array((block << 32) + made.groups.astype(np.int64))
+            return pa.table([*values, grouped, said], names=[*columns, GROUP, FIGURES])
+
+    return solve
+
+
+@dataclass(frozen=True)
+class Permuted:
+    """A masked block."""
+
+    values: dict[str, Any]
+    groups: NDArray[np.uint32]
+    figures: dict[str, Any]
+
+
+def permuted(
+    table: Table,
+    method: RankSwap,
+    meanings: Mapping[str, Meaning],
+    roots: Mapping[str, object],
+    key: bytes,
+    block: int,
+) -> Permuted:
+    """Form groups in a block whose rows are in their canonical order, and permute inside them by draws of the key."""
+    before = attributes(table, meanings, method.measure, roots, "keep")
+    known = list(before.values())
+    # An adversary is taken to know the groups; what must not be guessed are permutations, which have the whole key.
+    start = int(draws.numbers(key, block, 0, 1)[0])
+    partition = groups.form(known, method.k or 2, longer=method.anneal, seed=start)
+    n = len(table)
+    members = np.argsort(partition.group_of, kind="stable")
+    values, drawn = {}, None
+    for i, name in enumerate(before):
+        if drawn is None or method.draw == "independent":
+            drawn = draws.shuffled_within(partition.group_of, draws.numbers(key, block, i + 1, n))
+        rows = np.empty(n, dtype=np.int64)
+        rows[members] = drawn
+        values[name] = table.data[name].take(pa.array(rows))
+    figures = {
+        "records": n,
+        "attributes": {
+            name: {**partition.expected(each), "missing": each.column.missing} for name, each in before.items()
+        },
+        "groups": partition.summary({name: each.place_codes for name, each in before.items()}, {}),
+    }
+    return Permuted(values, partition.group_of, figures)
+
+
+def _summed(
+    said: Sequence[Mapping[str, Any]],
+    source: Source,
+    found: Mapping[str, Attribute],
+    within: Sequence[str],
+    seeded: bool,
+) -> dict[str, Any]:
+    """Add up what the blocks say: expectations over all draws, of all records."""
+    if sum(block["records"] for block in said) != source.records:
+        raise plan.PlanError(plan.CHANGED)
+    public = {}
+    for name, here in zip(found, within, strict=True):
+        parts = [(block["records"], block["attributes"][here]) for block in said]
+        missing = sum(each["missing"] for _, each in parts)
+        lost = math.fsum(each["expected_missing_moved"] for _, each in parts)
+        squares = math.fsum(
+            each["expected_rmse"] ** 2 * (n - each["missing"] - each["expected_missing_moved"]) for n, each in parts
+        )
+        same = math.fsum(each["expected_unchanged"] * (n - each["missing"]) for n, each in parts)
+        known = source.records - missing
+        public[name] = {
+            "categories": found[name].size,
+            "missing": missing,
+            "root": found[name].root,
+            "expected_rmse": math.sqrt(squares / (known - lost)) if known > lost else 0.0,
+            "expected_unchanged": same / known if known else 1.0,
+            "expected_missing_moved": lost,
+        }
+    sizes: dict[int, int] = {}
+    for block in said:
+        for size, times in block["groups"]["sizes"].items():
+            sizes[int(size)] = sizes.get(int(size), 0) + times
+    smallest = min(sizes)
+    read_off = {
+        name: {what: sum(block["groups"]["read_off"][here][what] for block in said) for what in ("groups", "records")}
+        for name, here in zip(found, within, strict=True)
+    }
+    grouped = {
+        "count": sum(sizes.values()),
+        "smallest": smallest,
+        "largest": max(sizes),
+        "sizes": dict(sorted(sizes.items())),
+        "constant": {},
+        "read_off": read_off,
+    }
+    bound = None if seeded else 1 / smallest
+    return {"records": source.records, "attributes": public, "groups": grouped, "bound": bound}
+
+
+def _notes(summary: Mapping[str, Any], number: int) -> list[str]:
+    stay = [figures["expected_unchanged"] for figures in summary["attributes"].values()]
+    notes = []
+    if sum(stay) / len(stay) >= HARDLY_ANY:
+        notes.append(
+            f"hardly anything changes: {sum(stay) / len(stay):.1%} of the masked values are expected to stay as they "
+            "are, because groups consist of equal values; masking protects little here, and what is kept decides"
+        )
+        warn(notes[0])
+    return [*notes, f"groups were formed in {number:,} blocks of near records, each by itself"]

@@ -1,0 +1,86 @@
+"""Kept columns that would undo what masking does, looked for on Spark.
+
+Up to a million records all of them are looked at, as on one machine. Of more, values and combinations that are nearly
+unique are counted exactly on Spark, and how well kept columns predict masked ones is estimated: from a random sample of
+records, and for columns whose values are rare in it, from all records of some of their values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pyspark.sql import functions as F  # noqa: N812
+
+from nominym import groups
+from nominym.meaning import Order
+from nominym.spark.source import COUNT, Source
+from nominym.table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pyspark.sql import DataFrame
+
+    from nominym.method import Method
+
+SAMPLE = 1_000_000
+"""Records of which all are looked at, and about how many of more are."""
+_SEEN = 20
+"""Records that a value has on average in a sample that tells what it predicts."""
+
+
+def check(source: Source, method: Method, masked: Sequence[str], kept: Sequence[str], meanings: Any) -> groups.Notes:
+    """Refuse kept columns that undo the protection, unless they are accepted; return what has to be said."""
+    given = meanings if isinstance(meanings, Mapping) else {}
+    k = min(getattr(method, "k", None) or 2, max(source.records, 1))
+    options = {
+        "accept": getattr(method, "accept", ()),
+        "ordered": [name for name in masked if isinstance(given.get(name), Order)],
+        "counts_persons": hasattr(method, "person"),
+    }
+    person = getattr(method, "person", None)
+    named = [*masked, *kept, *([] if person is None else [person])]
+    if source.records <= SAMPLE or person is not None or not kept:
+        columns = Table(source.table(named))
+        who = None if person is None else columns.column(person).merged()
+        if who is not None:
+            groups.check_persons(who)
+        return groups.check_kept(_of(columns, kept), _of(columns, masked), k, person=who, **options)  # type: ignore[arg-type]
+    counts = {name: _counts(source, [name]) for name in kept}
+    every = _counts(source, kept) if len(kept) > 1 else None
+    alone = 0.0 if every is None else float((every == 1).sum() / source.records)
+    share = SAMPLE / source.records
+    sample = Table(source.table(named, source.data.sample(False, share, 1)))
+    found = groups.check_kept(
+        _of(sample, kept), _of(sample, masked), k, counts=counts, alone=alone, **options  # type: ignore[arg-type]
+    )  # fmt: skip
+    for name in kept:
+        if source.records / len(counts[name]) * share < _SEEN:
+            closed = Table(source.table([*masked, name], _some_values(source, name, share)))
+            if len(closed) > 1:
+                options["accept"] = [each for each in getattr(method, "accept", ()) if each == name]
+                more = groups.check_kept(_of(closed, [name]), _of(closed, masked), k, counts=counts, **options)  # type: ignore[arg-type]
+                found.public.extend(note for note in more.public if note not in found.public)
+                found.owners.extend(note for note in more.owners if note not in found.owners)
+    found.public.append(
+        f"how well kept columns predict masked ones was estimated from about {SAMPLE:,} of {source.records:,} records"
+    )
+    return found
+
+
+def _of(table: Table, names: Sequence[str]) -> dict[str, Any]:
+    return {name: table.column(name) for name in names}
+
+
+def _counts(source: Source, names: Sequence[str]) -> NDArray[np.int64]:
+    """Return how many records each value, or combination of values, has, in no order; no value leaves Spark."""
+    by_value = source.data.groupBy(*(source.at(name) for name in names)).agg(F.count(F.lit(1)).alias(COUNT))
+    times = by_value.groupBy(COUNT).agg(F.count(F.lit(1)).alias("times")).toArrow()
+    return np.repeat(times[COUNT].to_numpy(), times["times"].to_numpy())
+
+
+def _some_values(source: Source, name: str, share: float) -> DataFrame:
+    parts = math.ceil(1 / share)
+    return source.data.filter(F.pmod(F.xxhash64(source.at(name)), F.lit(parts)) == 0)

@@ -1,0 +1,278 @@
+"""Masking a Spark data frame: the method object plans on counts, the records are masked where they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_type
+
+from nominym.aggregate import Microaggregate
+from nominym.control import Progress, check_progress, check_seed
+from nominym.error import Advice, DataError, ParameterError
+from nominym.groups import Notes
+from nominym.meaning import Meaning
+from nominym.method import Method, Result
+from nominym.noise import Noise
+from nominym.spark import blocks as by_blocks
+from nominym.spark import draws, figures, kept, plan, tasks
+from nominym.spark.source import BLOCK, COUNT, GROUP, ORDER, OTHER, STAGED, Source
+from nominym.swap import DataSwap, RankSwap
+from nominym.table import column_names
+
+Plan = Literal["driver", "blocks"]
+
+DRIVER_RECORDS = 20_000_000
+"""Records up to which the driver plans by default: it holds their masked columns as codes, some hundred bytes each."""
+BLOCK_RECORDS = 250_000
+"""Records that a task has at a time, about."""
+
+
+def mask(
+    method: Method,
+    data: DataFrame,
+    meanings: Any,
+    *,
+    plan: Plan | None = None,
+    seed: int | None = None,
+    progress: Progress = None,
+) -> Result:
+    """Mask the columns of a Spark data frame that have a meaning, by any method of tables.
+
+    ``plan`` says where records are compared: on the "driver", which has the law of the method exactly, or in "blocks"
+    of near records; by default it depends on their number. ``Result.data`` is computed when it is asked for, each time
+    the same; nothing is left on disks in between.
+    """
+    made = staged(method, data, meanings, plan=plan, seed=seed, progress=progress)
+    made.forget()
+    return made.result
+
+
+class Staged(NamedTuple):
+    """A result, and its records where they wait until they are asked for, if they do."""
+
+    result: Result
+    waiting: DataFrame | None
+
+    def forget(self) -> None:
+        """Let go of what waits, in memory and on disk; who asks for it has it computed again."""
+        if self.waiting is not None:
+            self.waiting.unpersist(blocking=True)
+
+
+def staged(
+    method: Method,
+    data: DataFrame,
+    meanings: Any,
+    *,
+    plan: Plan | None = None,
+    seed: int | None = None,
+    progress: Progress = None,
+    dropped: Sequence[str] = (),
+    always: bool = False,
+) -> Staged:
+    """Mask as ``mask`` does, and keep the masked records at hand.
+
+    ``dropped`` columns are not in the result. Kept columns are checked for methods with groups, and ``always`` for a
+    release.
+    """
+    check_progress(progress)
+    check_seed(seed)
+    if plan not in (None, "driver", "blocks"):
+        raise ParameterError("give 'driver' or 'blocks', or None to choose by size", parameter="plan", value=plan)
+    if not isinstance(data, DataFrame):
+        raise DataError(f"a Spark data frame is needed, not {type(data).__name__}")
+    masked, beside, left_out = _columns(method, data, meanings)
+    source = Source.of(data, [*masked, *beside], dropped)
+    records = source.records
+    chosen = plan or ("driver" if records <= DRIVER_RECORDS or not _in_blocks(method) else "blocks")
+    others = [name for name in source.names if name not in masked and name not in left_out]
+    checked = always or getattr(method, "grouped", False)
+    told = kept.check(source, method, masked, others, meanings) if checked else Notes([], [])
+    if chosen == "blocks":
+        if not _in_blocks(method):
+            raise ParameterError(
+                f"{method!r} depends on all records at once; blocks change what it does",
+                parameter="plan",
+                value=plan,
+                remedy=Advice(
+                    "give {}; blocks are for strict rank swapping without person and sensitive", plan="driver"
+                ),
+            )
+        return Staged(*by_blocks.mask(method, source, meanings, masked, others, told, seed))  # type: ignore[arg-type]
+    return _by_driver(method, source, meanings, masked, others, left_out, told, seed, progress)
+
+
+def _in_blocks(method: Method) -> bool:
+    return isinstance(method, RankSwap) and method.strict and method.person is None and not method.sensitive
+
+
+def _columns(method: Method, data: DataFrame, meanings: Any) -> tuple[list[str], list[str], list[str]]:
+    """Return the masked columns, others that the method reads, and those that are no part of the result."""
+    names = list(data.columns)
+    if isinstance(method, DataSwap):
+        masked = list(meanings) if isinstance(meanings, Mapping) else column_names(meanings, names)
+        told = [name for of in ("equal", "unequal") for name in column_names(getattr(method, of), names, of)]
+        return masked, told, []
+    if not isinstance(meanings, Mapping) or not meanings:
+        raise ParameterError("give a mapping from column names to meanings", parameter="meanings")
+    person = getattr(method, "person", None)
+    left_out = [] if person is None else [person]
+    return list(meanings), [*left_out, *(getattr(method, "sensitive", None) or ())], left_out
+
+
+def _by_driver(
+    method: Method,
+    source: Source,
+    meanings: Mapping[str, Meaning],
+    masked: Sequence[str],
+    others: Sequence[str],
+    left_out: Sequence[str],
+    told: Notes,
+    seed: int | None,
+    progress: Progress,
+) -> Staged:
+    """Run the method on all tuples on the driver, and give every record of a tuple one of its slots."""
+    counted = source.counted()
+    if counted.records != source.records:
+        raise plan.PlanError(plan.CHANGED)
+    # Other kept columns, which the owner may accept, are not there; they were judged on Spark.
+    here = replace(method, accept=[name for name in method.accept if name in source.inside])  # type: ignore[attr-defined, call-arg]
+    result: Result = here.apply(counted.table(), meanings, seed, progress)  # type: ignore[attr-defined]
+    secret = result.owners("the plan")
+    after = [secret.comparison.changes[name].after.column for name in masked]
+    slots = plan.slots_of(after, secret.groups, counted.records)
+    grouped = secret.groups is not None
+    key = draws.new_key(seed)
+    values = {}
+    for name, column in zip(masked, after, strict=True):
+        kind = result.data.schema.field(name).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        values[source.at(name)] = pa.array(list(column.categories), type=kind)
+    made = _placed(source, counted, masked, values, slots, key)
+    summary, params = dict(result.summary), {**result.params, **method.params(), "engine": "spark", "plan": "driver"}
+    if grouped:
+        made = made.persist(STAGED)
+        constant = figures.constant(source, made, others)
+        sizing = summary["groups"]
+        summary = {**summary, "groups": {**sizing, "constant": {**sizing["constant"], **constant}}}
+    summary["notes"] = [*told.public, *summary.get("notes", ())]
+    result = replace(result, method=method, data=source.released(made, left_out), summary=summary, params=params)
+    return Staged(result, made if grouped else None)
+
+
+def _placed(
+    source: Source,
+    counted: plan.Counted,
+    masked: Sequence[str],
+    values: Mapping[str, pa.Array],
+    slots: Any,
+    key: bytes,
+) -> DataFrame:
+    """Send each block its share of the plan, and give its slots to its records; ``values`` are those after masking."""
+    session = source.data.sparkSession
+    number = max(1, math.ceil(counted.records / BLOCK_RECORDS))
+    sizes = np.bincount(plan.blocks_of(counted.places, number), counted.counts, number)
+    large = np.flatnonzero(sizes > 2 * BLOCK_RECORDS).tolist()
+    parts = math.ceil(sizes.max() / BLOCK_RECORDS)
+    split = _split(source, counted, number, large, parts) if large else None
+    shares = plan.shares(counted, slots, number, split, key)
+    ids = pa.array(list(shares), pa.int32())
+    shipped = session.createDataFrame(
+        pa.table({BLOCK: ids, "share": pa.array([share.to_bytes() for share in shares.values()], pa.binary())})
+    )
+    before = {source.at(name): counted.categories[i] for i, name in enumerate(source.inside)}
+    schema = []
+    for here, field in zip(source.columns, source.fields, strict=True):
+        kept_type = here not in values or values[here].type == before[here].type
+        schema.append(T.StructField(here, field.dataType if kept_type else from_arrow_type(values[here].type), True))
+    schema.append(T.StructField(GROUP, T.LongType(), True))
+    known = session.sparkContext.broadcast((before, values))
+    place = tasks.placing(
+        source.columns, source.within, [source.at(name) for name in masked], known, (ORDER, OTHER, BLOCK, GROUP), key
+    )
+    rows = source.with_blocks(number, large, parts)
+    return rows.groupBy(BLOCK).cogroup(shipped.groupBy(BLOCK)).applyInArrow(place, T.StructType(schema))
+
+
+def _split(
+    source: Source, counted: plan.Counted, number: int, large: Sequence[int], parts: int
+) -> dict[int, tuple[Any, Any, Any]]:
+    """Count the tuples of large blocks in each of their parts."""
+    rows = source.with_blocks(number, large, parts)
+    chosen = rows.filter(F.pmod(F.col(BLOCK), F.lit(number)).isin(list(large)))
+    found = chosen.groupBy(*source.within, BLOCK).agg(F.count(F.lit(1)).alias(COUNT)).toArrow()
+    codes = np.column_stack(
+        [plan.coded_values(found[name], values) for name, values in zip(source.within, counted.categories, strict=True)]
+    )
+    block, counts = found[BLOCK].to_numpy().astype(np.int64), found[COUNT].to_numpy().astype(np.int64)
+    home, part = block % number, block // number
+    return {each: (codes[home == each], part[home == each], counts[home == each]) for each in large}
+
+
+def rank_swap(
+    frame: DataFrame,
+    meanings: Mapping[str, Meaning],
+    k: int | None = None,
+    *,
+    plan: Plan | None = None,
+    seed: int | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Result:
+    """Swap values of a Spark data frame; options are those of ``nominym.rank_swap``.
+
+    ``plan="driver"`` has the law of the method on one machine; ``plan="blocks"``, for strict swapping of more records
+    than a driver can plan, forms groups inside blocks of near records: the guarantee is the same, groups are a little
+    wider. By default the number of records decides.
+    """
+    return mask(RankSwap(k, **options), frame, meanings, plan=plan, seed=seed, progress=progress)
+
+
+def microaggregate(
+    frame: DataFrame,
+    meanings: Mapping[str, Meaning],
+    k: int | None = None,
+    *,
+    seed: int | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Result:
+    """Give all records of a group the same masked values; options are those of ``nominym.microaggregate``."""
+    return mask(Microaggregate(k, **options), frame, meanings, seed=seed, progress=progress)
+
+
+def data_swap(
+    frame: DataFrame,
+    columns: Any,
+    rate: float = 0.05,
+    *,
+    seed: int | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Result:
+    """Let random pairs of records exchange values; options are those of ``nominym.data_swap``.
+
+    Of the owner's figures, ``compensating`` looks at the columns that take part: swapped, equal and unequal ones.
+    """
+    return mask(DataSwap(rate, **options), frame, columns, seed=seed, progress=progress)
+
+
+def add_noise(
+    frame: DataFrame,
+    meanings: Mapping[str, Meaning],
+    alpha: float | None = None,
+    *,
+    seed: int | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> Result:
+    """Replace values by concepts at a randomly drawn distance; options are those of ``nominym.add_noise``."""
+    return mask(Noise(alpha, **options), frame, meanings, seed=seed, progress=progress)

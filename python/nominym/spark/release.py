@@ -1,0 +1,206 @@
+"""Releases on Spark: Parquet folders in and out, with a manifest beside the folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from nominym.error import DataError, ParameterError
+from nominym.files import as_path
+from nominym.itemsets import Recode
+from nominym.meaning import Equality
+from nominym.release import Publication, describe, manifest_path
+from nominym.release.files import fingerprint
+from nominym.release.meanings import read_meanings
+from nominym.release.pipeline import (
+    IDENTIFIER,
+    QUASI,
+    ROLES,
+    Paths,
+    check_mapping,
+    check_meant,
+    check_roles,
+    manifest_of,
+    warn_of_persons,
+    with_roles,
+)
+from nominym.spark.methods import staged
+from nominym.spark.source import quoted
+from nominym.swap import DataSwap
+
+if TYPE_CHECKING:
+    from nominym.control import Progress
+    from nominym.files import StrPath
+    from nominym.method import Method
+
+
+def check_options(given: Mapping[str, Any]) -> None:
+    """Refuse options of releases that there is nothing to do with on Spark."""
+    for name, value in given.items():
+        if value not in (None, False, (), []):
+            rows = name in ("key", "keep_order")
+            why = "rows have no number on Spark" if rows else "a Parquet folder has no use for it"
+            raise ParameterError(f"{why}; leave it out where engine is 'spark'", parameter=name, value=value)
+
+
+def publish(
+    source: DataFrame | StrPath,
+    target: StrPath,
+    roles: Mapping[str, str] | None,
+    method: Method,
+    meanings: Any = None,
+    *,
+    plan: Any = None,
+    master: str | None = None,
+    overwrite: bool = False,
+    seed: int | None = None,
+    progress: Progress = None,
+) -> Publication:
+    """Make a release of a Spark data frame or a Parquet folder; ``nominym.publish`` explains roles and meanings.
+
+    The folder is written under another name first, and has its own when it is complete.
+    """
+    if isinstance(method, Recode):
+        raise ParameterError(f"{method!r} recodes item sets, on one machine only", parameter="method")
+    out = as_path(target)
+    paths = Paths(out, manifest_path(out), None)
+    _check_target(source, out, overwrite)
+    data = _read(source, master)
+    method, given = with_roles(method, check_mapping(roles))
+    given = check_roles(given, data.columns)
+    masked = [name for name, role in given.items() if role == QUASI]
+    if not masked:
+        raise ParameterError("no column is to be masked", parameter="roles")
+    meanings = {} if meanings is None else meanings
+    check_meant(meanings, masked, isinstance(method, DataSwap))
+    sources = {name: os.fspath(each) for name, each in meanings.items() if isinstance(each, str | os.PathLike)}
+    known = read_meanings(meanings, progress)
+    identifiers = [name for name, role in given.items() if role == IDENTIFIER]
+    if getattr(method, "bound", None) is not None and getattr(method, "person", None) is None:
+        warn_of_persons({name: _times(data, name) for name in identifiers})
+    meant = {name: known.get(name, Equality()) for name in masked}
+    staging = staged(method, data, meant, plan=plan, seed=seed, progress=progress, dropped=identifiers, always=True)
+    made = staging.result
+    try:
+        draft = _draft(made.data, out)
+        try:
+            found = _fingerprint(draft)
+            manifest = manifest_of(
+                made,
+                seed,
+                roles={role: [name for name, has in given.items() if has == role] for role in ROLES},
+                meanings={name: describe(meaning, sources.get(name)) for name, meaning in known.items()},
+                order="sorted",
+                output={**found, "name": out.name, "rows": made.summary["records"], "columns": len(made.data.columns)},
+            )
+            beside = draft.with_name(f"{draft.name}.json")
+            beside.write_text(manifest.to_json(), encoding="utf-8")
+            _put(draft, out, overwrite)
+            beside.replace(paths.manifest)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+            draft.with_name(f"{draft.name}.json").unlink(missing_ok=True)
+    finally:
+        staging.forget()
+    return Publication(manifest, replace(made, data=data.sparkSession.read.parquet(out.absolute().as_uri())), paths)
+
+
+def _check_target(source: Any, out: Path, overwrite: bool) -> None:
+    if isinstance(source, str | os.PathLike):
+        path = as_path(source)
+        path.stat()
+        if path.resolve() == out.resolve() or out.resolve() in path.resolve().parents:
+            raise ParameterError(f"{out} is read: a release needs a folder of its own", parameter="target")
+    if out.exists() and not overwrite:
+        raise FileExistsError(f"{out} is already there; give overwrite=True (--overwrite) to replace it")
+    if not out.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{out.absolute().parent} is no folder")
+
+
+def _read(source: Any, master: str | None) -> DataFrame:
+    if isinstance(source, DataFrame):
+        return source
+    # Workers have to be of the same Python as the driver.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    running = SparkSession.getActiveSession()
+    builder = SparkSession.builder.appName("nominym")
+    if running is None:
+        builder = builder.master(master or "local[*]").config("spark.ui.enabled", "false")
+    elif master is not None and running.sparkContext.master != master:
+        raise ParameterError(
+            f"a session on {running.sparkContext.master} is running; end it, or leave this out",
+            parameter="master",
+            value=master,
+        )
+    try:
+        return builder.getOrCreate().read.parquet(as_path(source).absolute().as_uri())
+    except Exception as reason:  # whatever the engine raises about a folder
+        raise DataError(
+            f"{os.fspath(source)} cannot be read on Spark as Parquet ({type(reason).__name__}); Java 17 and a Parquet "
+            "file or folder are needed"
+        ) from reason
+
+
+def _times(data: DataFrame, name: str) -> Any:
+    """Count the records of each value, if the values are such that they may tell persons; no value leaves Spark."""
+    kind = dict(data.dtypes)[name]
+    if kind in ("float", "double") or kind.startswith(("array", "struct", "map")):
+        return np.empty(0, dtype=np.int64)
+    by_value = data.filter(quoted(name).isNotNull()).groupBy(quoted(name)).agg(F.count(F.lit(1)).alias("n"))
+    found = by_value.groupBy("n").agg(F.count(F.lit(1)).alias("times")).toArrow()
+    return np.repeat(found["n"].to_numpy(), found["times"].to_numpy())
+
+
+def _draft(frame: DataFrame, out: Path) -> Path:
+    """Write all parts to a folder beside the target, and leave nothing in it but them."""
+    draft = out.absolute().with_name(f".{out.name}.{secrets.token_hex(8)}.draft")
+    try:
+        frame.write.parquet(draft.as_uri())
+        for each in draft.iterdir():
+            if not each.name.startswith("part-"):
+                each.unlink()
+        for number, part in enumerate(_parts(draft)):
+            part.rename(draft / f"part-{number:05}.parquet")
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return draft
+
+
+def _parts(folder: Path) -> Sequence[Path]:
+    return sorted(folder.glob("part-*"))
+
+
+def _fingerprint(folder: Path) -> dict[str, Any]:
+    """Return the size of all parts, and the SHA-256 of the list of theirs."""
+    found = [fingerprint(part) for part in _parts(folder)]
+    told = "".join(f"{each['sha256']}  {each['name']}\n" for each in found)
+    return {"bytes": sum(each["bytes"] for each in found), "sha256": hashlib.sha256(told.encode()).hexdigest()}
+
+
+def _put(draft: Path, out: Path, overwrite: bool) -> None:
+    old = draft.with_name(f"{draft.name}.old")
+    if overwrite and out.exists():
+        out.rename(old)
+    try:
+        draft.rename(out)
+    except OSError:
+        with suppress(FileNotFoundError):
+            old.rename(out)
+        raise
+    if old.is_dir():
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        old.unlink(missing_ok=True)

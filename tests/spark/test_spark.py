@@ -1,0 +1,354 @@
+"""Methods on Spark: what comes out, that failures do not change it, and that nothing leaks."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nominym as nym
+from nominym.error import DataError, ParameterError, UnknownColumnError
+
+K = 5
+
+
+@pytest.fixture(scope="module")
+def table() -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Give discharges with a number to mask, missing values, and kept columns that are harmless."""
+    frame, meanings = nym.datasets.discharges(1_500, seed=1)
+    frame = frame.astype({name: object for name in frame.columns if name != "length_of_stay"})
+    frame = frame[["diagnosis", "procedure", "length_of_stay", "sex", "age_group"]]
+    frame.loc[::50, "procedure"] = None
+    return frame, {
+        "diagnosis": meanings["diagnosis"], "procedure": meanings["procedure"], "length_of_stay": nym.Order(),
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(table: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "visits.parquet"
+    path.mkdir()
+    frame = pa.Table.from_pandas(table[0], preserve_index=False)
+    for part in range(3):
+        pq.write_table(frame.slice(part * 500, 500), path / f"{part}.parquet")
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(session: Any, folder: Path) -> Any:
+    return session.read.parquet(folder.as_uri())
+
+
+def rows_of(data: Any) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in data.collect()]
+
+
+def sorted_texts(values: Any) -> list[str]:
+    return sorted(str(None if pd.isna(value) else value) for value in values)
+
+
+def columns_are_kept(frame: pd.DataFrame, out: pd.DataFrame) -> bool:
+    return all(sorted_texts(frame[name]) == sorted_texts(out[name]) for name in frame)
+
+
+def test_strict_swapping_has_the_figures_of_one_machine(data: Any, table: Any) -> None:
+    frame, meanings = table
+    result = nym.spark.rank_swap(data, meanings, k=K, seed=1)
+    alone = nym.rank_swap(frame, meanings, k=K, seed=1)
+    assert result.data.columns == list(frame)
+    assert columns_are_kept(frame, result.data.toPandas())
+    # The same tuples and the same seed make the same groups; which of two equal tuples is in which, differs.
+    one, other = ({**res.summary, "groups": dict(res.summary["groups"])} for res in (result, alone))
+    assert set(one["groups"].pop("constant")) == set(other["groups"].pop("constant")) == {"sex", "age_group"}
+    assert one == other
+    assert {**alone.params, "engine": "spark", "plan": "driver"} == result.params
+    assert not result.data.is_cached
+    rows = rows_of(result.data)
+    known = [tuple("" if value is None else str(value) for value in row) for row in rows]
+    assert [row[0] for row in known] == sorted(row[0] for row in known)
+    assert result.secret.summary["attributes"]["diagnosis"]["fewer_than_k"] == 0
+    assert rows == rows_of(result.data)
+
+
+def test_without_a_seed_nothing_repeats_and_the_guarantee_is_stated(data: Any, table: Any) -> None:
+    first, second = (nym.spark.rank_swap(data, table[1], k=K) for _ in range(2))
+    assert rows_of(first.data) != rows_of(second.data)
+    assert first.guarantee.headline == f"Re-identification probability of a row: at most 1 in {K}"
+    assert first.summary["bound"] == 1 / K
+
+
+def kill_first_attempts(run: Any) -> Any:
+    def die() -> None:
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        if task.attemptNumber() == 0 and task.partitionId() % 2 == 0:
+            os._exit(1)
+
+    def dying_alone(rows: Any) -> Any:
+        die()
+        return run(rows)
+
+    def dying(left: Any, right: Any) -> Any:
+        die()
+        return run(left, right)
+
+    return dying if len(inspect.signature(run).parameters) == 2 else dying_alone
+
+
+@pytest.mark.parametrize("plan", ["driver", "blocks"])
+def test_killed_and_moved_tasks_give_the_same_rows(
+    data: Any, table: Any, plan: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nominym.spark import blocks, methods, tasks
+
+    monkeypatch.setattr(methods, "BLOCK_RECORDS", 200)
+    monkeypatch.setattr(blocks, "BLOCK_RECORDS", 300)
+    undisturbed = nym.spark.rank_swap(data, table[1], k=K, seed=3, plan=plan)
+    expected = rows_of(undisturbed.data)
+    assert columns_are_kept(table[0], pd.DataFrame(expected, columns=list(table[0])))
+    for module, name in ((tasks, "placing"), (blocks, "_solving")):
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given, real=real: kill_first_attempts(real(*given)))
+    moved = data.repartition(5, "sex", "length_of_stay")
+    disturbed = nym.spark.rank_swap(moved, table[1], k=K, seed=3, plan=plan)
+    assert disturbed.summary == undisturbed.summary
+    assert rows_of(disturbed.data) == expected
+
+
+def test_blocks_keep_the_guarantee_at_little_cost(data: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nominym.spark import blocks
+
+    frame, meanings = table
+    monkeypatch.setattr(blocks, "BLOCK_RECORDS", 300)
+    result = nym.spark.rank_swap(data, meanings, k=K, plan="blocks")
+    whole = nym.rank_swap(frame, meanings, k=K).summary
+    assert result.params["plan"] == "blocks"
+    assert result.params["blocks"] >= 3
+    assert set(result.summary) == set(whole)
+    assert result.summary["groups"]["smallest"] >= K
+    assert sum(size * n for size, n in result.summary["groups"]["sizes"].items()) == len(frame)
+    assert columns_are_kept(frame, result.data.toPandas())
+    for name, figures in result.summary["attributes"].items():
+        other = whole["attributes"][name]
+        assert set(figures) == set(other)
+        assert (figures["categories"], figures["missing"], figures["root"]) == (
+            other["categories"], other["missing"], other["root"],
+        )  # fmt: skip
+    # Blocks of 300 records are far smaller than any real one, and cost more.
+    cost = [sum(s["attributes"][name]["expected_rmse"] ** 2 for name in meanings) for s in (result.summary, whole)]
+    assert cost[0] < 1.35 * cost[1]
+    assert any("blocks" in note for note in result.summary["notes"])
+
+
+def test_other_methods(data: Any, table: Any) -> None:
+    frame, meanings = table
+    concepts = {"diagnosis": meanings["diagnosis"]}
+    swapped = nym.spark.rank_swap(data, concepts, k=K, method="dynamic", seed=1)
+    assert (
+        swapped.summary["attributes"]
+        == nym.rank_swap(frame, concepts, k=K, method="dynamic", seed=1).summary["attributes"]
+    )
+    assert columns_are_kept(frame, swapped.data.toPandas())
+    pairs = nym.spark.data_swap(data, ["diagnosis"], 0.3, equal=["sex"], true_swaps=True)
+    assert pairs.secret.summary["pairs"] == 225
+    out = pairs.data.toPandas()
+    for sex in ("male", "female"):
+        same = [sorted(each.loc[each["sex"] == sex, "diagnosis"]) for each in (frame, out)]
+        assert same[0] == same[1]
+    means = nym.spark.microaggregate(data, meanings, k=K)
+    alone = nym.microaggregate(frame, meanings, k=K)
+    assert {**means.summary, "groups": None} == {**alone.summary, "groups": None}
+    assert nym.risk.classes(means.data.toPandas(), list(meanings)).smallest >= K
+    assert sorted_texts(means.data.toPandas()["length_of_stay"]) == sorted_texts(alone.data["length_of_stay"])
+    noise = nym.spark.add_noise(data, concepts, 0.3)
+    assert noise.secret.summary["attributes"]["diagnosis"]["unchanged"] == 0
+    masked = noise.data.toPandas()
+    assert sorted_texts(masked["age_group"]) == sorted_texts(frame["age_group"])
+    assert set(masked["diagnosis"]) <= set(meanings["diagnosis"].ids)
+
+
+def test_figures_are_those_of_one_machine(data: Any, table: Any) -> None:
+    frame, meanings = table
+    found = nym.spark.stats(data, meanings)
+    one, two = meanings["diagnosis"], meanings["length_of_stay"]
+    assert found["attributes"]["diagnosis"] == {
+        "mean": nym.stats.semantic_mean(frame["diagnosis"], one),
+        "variance": nym.stats.semantic_variance(frame["diagnosis"], one),
+    }
+    pair = nym.spark.stats(data, {"diagnosis": one, "length_of_stay": two})["correlations"].loc[0]
+    alone = nym.stats.distance_correlation(frame["diagnosis"], frame["length_of_stay"], one, two)
+    assert pair["distance_correlation"] == pytest.approx(alone, rel=1e-12)
+    swapped = nym.spark.data_swap(data, ["sex"], 0.5, seed=1)
+    told = nym.spark.distortion(data, swapped.data, ["sex", "age_group"])
+    same = nym.distortion.table(frame, swapped.data.toPandas(), ["sex", "age_group"])
+    pd.testing.assert_frame_equal(told, same)
+    assert nym.spark.linkage(swapped, seed=1).share > 0
+
+
+def test_large_blocks_are_split(data: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nominym.spark import methods
+
+    monkeypatch.setattr(methods, "BLOCK_RECORDS", 100)
+    result = nym.spark.rank_swap(data, {"sex": nym.Equality()}, k=K, method="random", seed=5)
+    out = result.data.toPandas()
+    assert columns_are_kept(table[0], out)
+    changed = result.secret.summary["attributes"]["sex"]["unchanged"]
+    assert 0.4 < changed < 0.7
+    assert rows_of(result.data) == rows_of(nym.spark.rank_swap(data.repartition(3), {"sex": nym.Equality()}, k=K,
+                                                               method="random", seed=5).data)  # fmt: skip
+
+
+def test_persons_and_sensitive_columns(session: Any) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "diagnosis": rng.choice(["a", "b", "c", "d"], 300),
+            "patient": np.repeat(np.arange(100), 3),
+            "hiv": rng.choice(["yes", "no", "unknown"], 300),
+        }
+    )
+    result = nym.spark.rank_swap(
+        session.createDataFrame(frame), {"diagnosis": nym.Equality()}, k=4, person="patient", sensitive={"hiv": 2},
+        accept=["hiv"],
+    )  # fmt: skip
+    assert result.data.columns == ["diagnosis", "hiv"]
+    groups = result.summary["groups"]
+    assert groups["persons"] >= 4
+    assert groups["sensitive"]["hiv"] <= 0.5
+    assert columns_are_kept(frame[["diagnosis", "hiv"]], result.data.toPandas())
+
+
+def test_kept_columns_are_judged_as_on_one_machine(session: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nominym.spark import kept
+
+    frame, meanings = table
+    telling = frame.assign(copy=[value[:2] for value in frame["diagnosis"]], number=np.arange(len(frame)))
+    meanings = {"diagnosis": nym.DistanceMatrix(1 - np.eye(10), [f"D{i}" for i in range(10)])}
+    telling["diagnosis"] = telling["copy"]
+    data = session.createDataFrame(telling)
+    for sample in (kept.SAMPLE, 600):
+        monkeypatch.setattr(kept, "SAMPLE", sample)
+        with pytest.raises(DataError, match="column 'copy': the masked column 'diagnosis' can be read off it"):
+            nym.spark.rank_swap(data.drop("number"), meanings, k=K)
+        with pytest.raises(DataError, match="column 'number': 100% of the records"):
+            nym.spark.rank_swap(data.drop("copy"), meanings, k=K)
+    harmless = nym.spark.rank_swap(data.drop("copy", "number"), meanings, k=K)
+    assert any("estimated from about 600 of 1,500" in note for note in harmless.summary["notes"])
+
+
+def test_bad_input(data: Any, table: Any, session: Any) -> None:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    meanings = table[1]
+    with pytest.raises(UnknownColumnError, match="there is no column 'diag'"):
+        nym.spark.rank_swap(data, {"diag": nym.Equality()}, k=K)
+    with pytest.raises(ParameterError, match="plan='many'"):
+        nym.spark.rank_swap(data, meanings, k=K, plan="many")
+    with pytest.raises(ParameterError, match="plan='driver'"):
+        nym.spark.rank_swap(data, meanings, k=K, method="records", plan="blocks")
+    with pytest.raises(DataError, match="Spark data frame is needed, not DataFrame"):
+        nym.spark.rank_swap(table[0], meanings, k=K)
+    more = data.withColumn("more", F.create_map(F.lit("a"), F.lit(1)))
+    with pytest.raises(DataError, match=r"column 'more': its type map<string,int> has no order"):
+        nym.spark.rank_swap(more, meanings, k=K)
+    with pytest.raises(DataError, match=r"column 'lists': its type array<int> has no categories"):
+        nym.spark.rank_swap(data.withColumn("lists", F.array(F.lit(1))), {"lists": nym.Equality()}, k=K)
+    with pytest.raises(DataError, match="stands 2 times"):
+        nym.spark.rank_swap(data.select("sex", "sex"), {"sex": nym.Equality()}, k=K)
+    few = session.createDataFrame(pd.DataFrame({"sex": ["m", "f"]}))
+    for plan in ("driver", "blocks"):
+        with pytest.raises(DataError, match="2 records cannot make a group of k=5"):
+            nym.spark.rank_swap(few, {"sex": nym.Equality()}, k=K, plan=plan)
+
+
+def test_values_of_every_type_come_back(session: Any) -> None:
+    import datetime
+    import decimal
+
+    rows = [
+        (f"t{i % 4}", i % 3, float(i % 5) if i % 7 else float("nan"), i % 2 == 0, decimal.Decimal(i % 3) / 4,
+         datetime.date(2024, 1, 1 + i % 5), datetime.datetime(2024, 1, 1, i % 3), [i % 3, 1], (i % 2, "x"))
+        for i in range(60)
+    ]  # fmt: skip
+    kinds = "`a.b` string, `c``d` int, e double, f boolean, g decimal(10,2), h date, i timestamp"
+    kinds += ", j array<int>, k struct<x:int,y:string>"
+    data = session.createDataFrame(rows, kinds)
+    meanings = {"a.b": nym.Equality(), "c`d": nym.Order(), "e": nym.Order(), "f": nym.Equality(),
+                "g": nym.Order(), "h": nym.Order(), "i": nym.Order()}  # fmt: skip
+    result = nym.spark.rank_swap(data, meanings, k=3, accept=["j", "k"])
+    assert result.data.dtypes == data.dtypes
+    one, other = (each.toPandas().astype(str).replace("nan", "None") for each in (data, result.data))
+    assert columns_are_kept(one, other)
+
+
+def test_nothing_leaks_into_logs_and_exceptions(session: Any, events: Path, tmp_path: Path) -> None:
+    secret = [f"zebra{i % 4}" for i in range(80)]
+    pq.write_table(pa.table({"name": secret, "kept": ["okapi", "quagga"] * 40}), tmp_path / "s.parquet")
+    data = session.read.parquet((tmp_path / "s.parquet").as_uri())
+    for plan in ("driver", "blocks"):
+        nym.spark.rank_swap(data, {"name": nym.Equality()}, k=30, plan=plan, accept=["kept"]).data.collect()
+
+    # A source that gives other rows when it is read again.
+    def change(batches: Any) -> Any:
+        for batch in batches:
+            names = [f"{name}{os.urandom(1)[0] % 3}" for name in batch.column(0).to_pylist()]
+            yield pa.record_batch([pa.array(names), batch.column(1)], names=["name", "kept"])
+
+    fickle = data.mapInArrow(change, data.schema)
+    with pytest.raises(Exception, match="read again") as raised:
+        nym.spark.rank_swap(fickle, {"name": nym.Equality()}, k=2, accept=["kept"])
+    assert "zebra" not in str(raised.value)
+    log = "".join(path.read_text() for path in events.rglob("*") if path.is_file())
+    assert "FlatMapCoGroupsInArrow" in log
+    assert "zebra" not in log.replace(str(tmp_path), "")
+    assert "okapi" not in log
+
+
+def test_a_release_is_a_folder_that_tells_nothing(session: Any, folder: Path, table: Any, tmp_path: Path) -> None:
+    frame, meanings = table
+    out = tmp_path / "release.parquet"
+    roles = {"diagnosis": "quasi-identifier", "procedure": "quasi-identifier", "sex": "keep", "age_group": "keep",
+             "length_of_stay": "identifier"}  # fmt: skip
+    meant = {name: meanings[name] for name in ("diagnosis", "procedure")}
+    made = nym.publish(folder, out, roles, nym.RankSwap(k=K), meant, engine="spark")
+    assert made.manifest == nym.release.read_manifest(out)
+    assert made.manifest.order == "sorted"
+    assert made.manifest.output["rows"] == len(frame)
+    assert all(path.name.startswith("part-") for path in out.iterdir())
+    assert {path.name for path in tmp_path.iterdir()} == {"release.parquet", "release.parquet.manifest.json"}
+    parts = [pq.read_table(path) for path in sorted(out.iterdir())]
+    whole = pa.concat_tables(parts)
+    assert whole.column_names == ["diagnosis", "procedure", "sex", "age_group"]
+    assert whole["diagnosis"].to_pylist() == sorted(whole["diagnosis"].to_pylist())
+    assert columns_are_kept(frame[whole.column_names], whole.to_pandas())
+    assert made.result.data.count() == len(frame)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        nym.publish(folder, out, roles, nym.RankSwap(k=K), meant, engine="spark")
+    with pytest.raises(ParameterError, match="rows have no number"):
+        nym.publish(folder, out, roles, nym.RankSwap(k=K), meant, engine="spark", key=tmp_path / "key")
+    with pytest.raises(ParameterError, match="plan='blocks': it plays a part only where engine is 'spark'"):
+        nym.publish(frame, out, roles, nym.RankSwap(k=K), meant, plan="blocks")
+    again = nym.publish(session.read.parquet(folder.as_uri()), out, roles, nym.DataSwap(), overwrite=True)
+    assert again.manifest.command == "data-swap"
+
+
+def test_the_command_line(session: Any, folder: Path, tmp_path: Path, run: Any) -> None:
+    done = run(
+        "swap", folder, "-o", tmp_path / "out.parquet", "--engine", "spark", "--k", K, "--quasi", "sex=equal",
+        "--quasi", "length_of_stay=number", "--keep", "age_group", "--identifier", "diagnosis",
+        "--identifier", "procedure",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "1,500 records, 3 columns" in done.out
+    assert "rows sorted by their content" in done.out
+    assert (tmp_path / "out.parquet").is_dir()
+    wrong = run("swap", folder, "-o", tmp_path / "two.parquet", "--k", K, "--quasi", "sex=equal", "--plan", "blocks")
+    assert wrong.code == 2
