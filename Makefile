@@ -9,7 +9,7 @@ EXTRAS := obo,rdf,icd,polars,report,tables,cli
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-lowest lint format bench study docs clean
+.PHONY: help build demo test test-lowest lint format bench study docs wheel coverage fuzz clean
 
 help: ## Show what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -34,6 +34,10 @@ $(LOWEST)/.made: $(VENV)/.made pyproject.toml
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
 	$(PY) -m pip install --quiet --group test --group bench
+	touch $@
+
+$(VENV)/.wheel: $(VENV)/.made pyproject.toml
+	$(PY) -m pip install --quiet --group wheel --group test
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml
@@ -81,6 +85,20 @@ study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; 
 	$(PY) benches/study_guarantees.py docs
 	$(PY) benches/study_mixed.py docs
 	$(PY) benches/study_aggregate.py docs
+
+wheel: $(VENV)/.wheel ## Build sdist and wheel for Linux into out/dist, check them, and run the quick start in a fresh environment
+	rm -rf out/dist
+	PATH="$(abspath $(VENV))/bin:$$PATH" $(VENV)/bin/maturin build --release --locked --zig --compatibility manylinux_2_28 --out out/dist
+	$(VENV)/bin/maturin sdist --out out/dist
+	$(VENV)/bin/twine check --strict out/dist/*
+	$(PY) -m pytest --quiet tests/test_wheel.py
+
+coverage: build $(VENV)/.test ## Show which lines of the Python package the tests run
+	$(PY) -m pip install --quiet 'pytest-cov>=6'
+	$(PY) -m pytest --quiet --numprocesses logical tests --cov=nominym --cov-report=term --cov-report=html:out/coverage
+
+fuzz: build $(VENV)/.test ## Feed damaged files to every reader, for SECONDS (60)
+	$(PY) benches/fuzz.py $(or $(SECONDS),60)
 
 docs: build $(VENV)/.docs ## Build the documentation into out/site; a warning fails
 	$(PY) -m mkdocs build --quiet --strict

@@ -140,3 +140,13 @@ def mark_bound(figure: go.Figure, value: float, text: str, *, right: bool = Fals
     line = {"color": BOUND, "width": 2, "dash": "dash"}
     figure.add_shape(type="line", yref="paper", y0=0, y1=1, x0=value, x1=value, line=line)
     write_above(figure, text, value, xanchor="right" if right else "center", font={"color": BOUND, "size": 12})
+
+
+def card(title: str, rows: Iterable[tuple[object, object]]) -> str:
+    """Return a small table for notebooks, with every text escaped.
+
+    >>> card("<b>", [("a", "&")])
+    '<div class="nominym"><strong>&lt;b&gt;</strong><table><tr><th>a</th><td>&amp;</td></tr></table></div>'
+    """
+    cells = "".join(f"<tr><th>{escape(str(name))}</th><td>{escape(str(value))}</td></tr>" for name, value in rows)
+    return f'<div class="nominym"><strong>{escape(title)}</strong><table>{cells}</table></div>'

@@ -17,6 +17,7 @@ from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
+from nominym import chart
 from nominym._core import __version__
 from nominym.control import is_whole
 from nominym.error import ParameterError, PrivacyWarning, SeedWarning, as_argument, warn
@@ -26,7 +27,6 @@ from nominym.table import Change, Comparison, Table, as_table, names_of
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
-    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -357,6 +357,16 @@ class Result:
         """Name method and size; data and secrets are not shown."""
         return f"<Result of {self.method!r}: {self.summary.get('records', 0):,} records>"
 
+    def _repr_html_(self) -> str:
+        """Show the public side in a notebook: how it was made, what is guaranteed, and what is expected of the draw."""
+        said = self.guarantee
+        rows: list[tuple[object, object]] = [("Guarantee", said.headline), ("", said.claim), *said.terms]
+        for name, figures in self.summary.get("attributes", {}).items():
+            if "expected_rmse" in figures:
+                stay = f"{figures['expected_unchanged']:.1%} of the values expected to stay as they are"
+                rows.append((name, f"expected RMSE {figures['expected_rmse']:.4f}, {stay}"))
+        return chart.card(repr(self), rows)
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the public side."""
         return {**self.__dict__, "secret": None}
@@ -381,11 +391,14 @@ class Result:
         options.setdefault("groups", secret.groups)
         return risk.link(secret.comparison, known=known, **options)
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write a report of the release, for publication unless ``edition="owner"``; see ``nominym.report.write``."""
+    def report(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """Write a report of the release, for publication unless ``edition="owner"``; see ``nominym.report.write``.
+
+        Without a path, return the edition for publication as a page that a notebook shows.
+        """
         from nominym import report
 
-        return report.write(path, self, **options)
+        return report.inline(self, **options) if path is None else report.write(path, self, **options)
 
     def owners(self, what: str) -> Secret:
         """Return the owner's side, or explain why there is none."""

@@ -209,6 +209,14 @@ def test_skos(tmp_path: Path, name: str) -> None:
 
 
 @needs_rdf
+def test_relative_iris_do_not_tell_where_the_file_lies(tmp_path: Path) -> None:
+    text = "@prefix s: <http://www.w3.org/2004/02/skos/core#> . <b> s:broader <a> ."
+    tax = nym.read_taxonomy(put(tmp_path / "x.ttl", text))
+    assert tax.ids == ("file:///a", "file:///b")
+    assert tax.parents("b") == ["file:///a"]
+
+
+@needs_rdf
 def test_concepts_without_a_notation_have_their_iri(tmp_path: Path) -> None:
     tax = nym.read_taxonomy(put(tmp_path / "x.ttl", SKOS.replace('skos:notation "7" ;', "")))
     assert tax.parents("nurse") == ["http://x.org/health"]

@@ -143,6 +143,17 @@ def test_from_a_row_for_each_item_to_a_page(run: Run, folder: Path) -> None:
     assert "item 2" in (folder / "mine.html").read_text()
 
 
+def test_missing_items_on_the_command_line(run: Run, folder: Path) -> None:
+    put(folder / "sales.csv", LONG + "r99,,c99\n")
+    of = ("sales.csv", "--record", "receipt", "--item", "article", "-o", "r.csv", "--k", "3")
+    done = run("recode", *of)
+    assert done.code == 3
+    assert "give --missing empty" in done.err
+    done = run("recode", *of, "--missing", "empty")
+    assert done.code == 0, done.err
+    assert run("recode", *of, "--missing", "drop", "--overwrite").code == 2
+
+
 def test_baskets_on_the_command_line(run: Run, folder: Path) -> None:
     lines = [",".join(f"item {j}" for j in range(1 + i % 4)) for i in range(12)]
     put(folder / "b.csv", "\n".join(lines) + "\n")

@@ -76,7 +76,8 @@ def mask(given: Namespace) -> None:
     source, target = asked.required("input", "the input file"), asked.required("out", "--out, the file to write")
     method = asked.method()
     options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "comment",
-                          "label", "person", "column", "record", "item", "engine", "plan", "master")  # fmt: skip
+                          "label", "person", "column", "record", "item", "missing", "engine", "plan",
+                          "master")  # fmt: skip
     roles = {name: column["role"] for name, column in asked.columns.items()}
     if given.config is not None:
         for path in filter(None, (target, options.get("key"))):

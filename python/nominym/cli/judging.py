@@ -39,7 +39,7 @@ def read_pair(asked: Request, order_needed: str | None = None, **how: Any) -> Fi
     original, release = asked.required("original", "the original"), asked.required("release", "the release")
     if are_sets(original, release):
         whose = {"person": how["person"]} if "person" in how else {}
-        files = asked.files("key", "column", "record", "item", "delimiter", "encoding", "comment")
+        files = asked.files("key", "column", "record", "item", "missing", "delimiter", "encoding", "comment")
         more: dict[str, Any] = {**files, **whose, "taxonomy": asked.items().get("items")}
         return compare_sets(original, release, **more, progress=progress())
     masked = [name for name, column in asked.columns.items() if column["role"] == "quasi-identifier"]

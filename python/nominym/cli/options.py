@@ -84,6 +84,8 @@ SHARED: Mapping[str, Shared] = {
                      metavar="COLUMN", place="input.record"),
     "item": Shared("--item", "Of a table with a row for each item, the column of items.", metavar="COLUMN",
                    place="input.item"),
+    "missing": Shared("--missing", "What missing items and lists of them are: error (default), or empty, for nothing.",
+                      place="input.missing"),
     "label": Shared("--label", "Column of sensitive labels; where a line is a record, a file with one label a line.",
                     place="input.label"),
     "person": Shared("--person", "Column that tells whose record it is, so that k counts persons; where a line is a "
@@ -142,6 +144,7 @@ _PAIR = (
     "column",
     "record",
     "item",
+    "missing",
     "concepts",
     *_HIERARCHY,
     *_TEXT,
@@ -198,8 +201,8 @@ COMMANDS: Mapping[str, Command] = {
         )),
     "recode": Command(
         "Publish set-valued records so that each may be any of k rows or more.",
-        ("items", "out", "concepts", "label", "person", "column", "record", "item", "seed", *_HIERARCHY, "key",
-         "delimiter", "encoding", "comment", "overwrite", "config"), "",
+        ("items", "out", "concepts", "label", "person", "column", "record", "item", "missing", "seed", *_HIERARCHY,
+         "key", "delimiter", "encoding", "comment", "overwrite", "config"), "",
         "Rows are always shuffled. Of a table, only the items and the label are used.", (
             "recode baskets.dat -o release.parquet --k 8",
             "recode sales.csv --record receipt --item article -o release.csv --k 8",
@@ -320,8 +323,12 @@ def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
-    module = import_module(f"nominym.cli.{command.module}".rstrip("."))
-    made.set_defaults(command=name, run=getattr(module, name.split()[-1].replace("-", "_")))
+    def run(given: argparse.Namespace) -> Any:
+        """Import the command when it runs, not to show its help."""
+        module = import_module(f"nominym.cli.{command.module}".rstrip("."))
+        return getattr(module, name.split()[-1].replace("-", "_"))(given)
+
+    made.set_defaults(command=name, run=run)
     for shared in command.options:
         declared = SHARED[shared]
         needed = shared in command.required

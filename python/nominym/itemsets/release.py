@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nominym import _core
+from nominym import _core, chart
 from nominym.atomic import check_new, draft_of
 from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import DataError, MissingValueError, ParameterError
@@ -255,6 +255,15 @@ class Release:
         """Name method and size; records and secrets are not shown."""
         made = "" if self.method is None else f" of {self.method!r}"
         return f"<Release{made}: {self.base.n:,} records of {self.base.n_items:,} items>"
+
+    def _repr_html_(self) -> str:
+        """Show the public side in a notebook: how it was made, what is guaranteed, and what is expected of the draw."""
+        said = self.guarantee
+        rows: list[tuple[object, object]] = [("Guarantee", said.headline), ("", said.claim), *said.terms]
+        if "expected_error" in self.summary:
+            error = f"{self.summary['expected_error']:.1%} of a record's own, expected"
+            rows.append(("Items wrong in the base", error))
+        return chart.card(repr(self), rows)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the public side."""

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from nominym import _core
+from nominym import _core, chart
 from nominym.atomic import check_new, write_atomic
 from nominym.control import Progress, is_whole, reporter, require
 from nominym.error import NO_VALUE, Advice, DataError, FormatError, MissingExtraError, ParameterError
@@ -219,9 +219,9 @@ class Itemsets:
         return cls._coded(starts, values, None, None)
 
     @classmethod
-    def of_long_file(cls, table: Any, record: str, item: str) -> tuple[Itemsets, NDArray[np.int64]]:
+    def of_long_file(cls, table: Any, record: str, item: str, missing: Missing) -> tuple[Itemsets, NDArray[np.int64]]:
         """Make records from a table that was read from a file, and return the first row of each too."""
-        starts, codes, found, firsts = columns.from_long(table, record, item, "error", of_text=True)
+        starts, codes, found, firsts = columns.from_long(table, record, item, missing, of_text=True)
         return cls._made(starts, codes, found), firsts
 
     @classmethod
@@ -419,6 +419,11 @@ class Itemsets:
     def __repr__(self) -> str:
         """Return the size; records are not shown."""
         return f"<Itemsets: {self.n:,} records of {self.n_items:,} items>"
+
+    def _repr_html_(self) -> str:
+        """Show the size in a notebook; records are not shown."""
+        mean = len(self.core.items()) / max(self.n, 1)
+        return chart.card(repr(self), [("Items of a record, mean", f"{mean:.1f}")])
 
 
 def parse_fimi(data: bytes, path: StrPath, report: Any = None) -> Itemsets:

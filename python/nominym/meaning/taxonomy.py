@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from nominym import chart
 from nominym._core import ConceptRows, Graph, common_concepts, mean_concepts
 from nominym.control import Progress, reporter, steps
 from nominym.error import (
@@ -288,6 +289,14 @@ class Taxonomy(Meaning):
         """Name size, shape and root."""
         shape = "tree" if self.is_tree else "DAG"
         return f"<Taxonomy: {len(self):,} concepts, {self.links:,} links, {shape}, root {self.root!r}>"
+
+    def _repr_html_(self) -> str:
+        """Show size, shape and what is right below the root in a notebook."""
+        below = self.graph.children(self.graph.root)
+        shown = ", ".join(self.written(int(concept)) for concept in below[:_SHOWN])
+        more = f" and {len(below) - _SHOWN:,} more" if len(below) > _SHOWN else ""
+        rows = [("Root", self.written(self.graph.root)), ("Below it", shown + more)]
+        return chart.card(repr(self), rows)
 
     @property
     def ids(self) -> tuple[str, ...]:

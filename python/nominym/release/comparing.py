@@ -17,6 +17,7 @@ from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWa
 from nominym.files import StrPath, as_path
 from nominym.itemsets import Itemsets, Recode, Release, closed, read_release
 from nominym.itemsets import files as set_files
+from nominym.itemsets.names import Missing
 from nominym.journal import recover
 from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method
@@ -344,6 +345,7 @@ def compare_sets(
     person: StrPath | None = None,
     record: str | None = None,
     item: str | None = None,
+    missing: Missing = "error",
     delimiter: str | None = None,
     encoding: str = "utf-8",
     comment: str | None = None,
@@ -362,7 +364,7 @@ def compare_sets(
     manifest = read_manifest(release) if manifest_path(release).exists() else None
     if manifest is not None:
         manifest.check(release, sha256[1])
-    how = Layout(column, None, person, record, item, delimiter, encoding, comment)
+    how = Layout(column, None, person, record, item, missing, delimiter, encoding, comment)
     sets, _, persons, _ = read_sets(original, how, progress)
     published = read_release(release)
     if manifest is not None and published.method is None:

@@ -35,6 +35,7 @@ from nominym.error import (
 from nominym.files import StrPath, as_path
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
+from nominym.itemsets.names import Missing
 from nominym.meaning import WITHOUT_TAXONOMY, Equality, is_sequence
 from nominym.method import Method, Result
 from nominym.release import files, sizing
@@ -115,6 +116,7 @@ def publish(
     column: str | None = None,
     record: str | None = None,
     item: str | None = None,
+    missing: Missing = "error",
     engine: str | None = None,
     plan: str | None = None,
     master: str | None = None,
@@ -169,6 +171,8 @@ def publish(
         of an ``Itemsets``, the labels and persons themselves), and the column of lists.
     record, item
         For item sets in a table with a row for each item, the columns that tell the record and the item.
+    missing
+        For item sets, what missing items and lists of them are: "error", or "empty", for nothing.
     engine, plan, master
         "spark" masks a Parquet folder, or a Spark data frame, on Apache Spark, and writes a Parquet folder whose rows
         are sorted by their content; ``plan`` is that of ``nominym.spark.rank_swap``, and ``master`` the cluster, by
@@ -202,11 +206,12 @@ def publish(
     if isinstance(method, Recode):
         if keep_order or roles:
             raise ParameterError("item sets have no roles, and their rows are always shuffled: leave such settings out")
-        how = Layout(column, label, person, record, item, delimiter, encoding, comment)
+        how = Layout(column, label, person, record, item, missing, delimiter, encoding, comment)
         return _publish_sets(source, paths, method, meanings or {}, overwrite, seed, how, progress)
     if isinstance(source, Itemsets):
         raise ParameterError(f"{method!r} masks tables; item sets are recoded: give a Recode", parameter="method")
     for_sets = {"label": label, "person": person, "column": column, "record": record, "item": item}
+    for_sets |= {} if missing == "error" else {"missing": missing}
     if any(each is not None for each in for_sets.values()):
         given_too = {name: NO_VALUE for name, each in for_sets.items() if each is not None}
         remedy = Advice("leave " + ", ".join("{}" for _ in given_too) + " out", **given_too)

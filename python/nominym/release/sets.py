@@ -13,6 +13,7 @@ from nominym.control import Progress
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError
 from nominym.files import StrPath, read_text
 from nominym.itemsets import Itemsets
+from nominym.itemsets.names import Missing, check_missing
 from nominym.release import files
 from nominym.table import code
 
@@ -30,6 +31,8 @@ class Layout(NamedTuple):
     """In a table with a row for each item, the column that tells the record."""
     item: str | None = None
     """… and that of the item."""
+    missing: Missing = "error"
+    """What missing items and lists of them are."""
     delimiter: str | None = None
     encoding: str = "utf-8"
     comment: str | None = None
@@ -46,6 +49,7 @@ def read_sets(
     in a column of lists of a Parquet file or a frame, or in rows of (record, item), with labels and persons in other
     columns; or an ``Itemsets`` with lists of them.
     """
+    check_missing(how.missing)
     path = source if isinstance(source, str | os.PathLike) else None
     if (how.record is None) != (how.item is None):
         remedy = Advice("give both, {} and {}", record=NO_VALUE, item=NO_VALUE)
@@ -80,7 +84,7 @@ def read_sets(
             raise DataError(f"{table.where} has no record")
         left_out = [name for name in table.names if name not in wanted or name == how.person]
     labels, persons = (None if name is None else found[name] for name in (how.label, how.person))
-    return Itemsets.from_column(found[column]), labels, persons, left_out
+    return Itemsets.from_column(found[column], missing=how.missing), labels, persons, left_out
 
 
 def _read_lines(path: StrPath, how: Layout, progress: Progress) -> Itemsets:
@@ -111,7 +115,7 @@ def _read_long(source: Any, how: Layout, progress: Progress) -> tuple[Itemsets, 
         if not found.num_rows:
             raise DataError(f"{table.where} has no record")
         left_out = [name for name in table.names if name not in (how.item, how.label)]
-    sets, firsts = Itemsets.of_long_file(found, how.record, how.item)
+    sets, firsts = Itemsets.of_long_file(found, how.record, how.item, how.missing)
     records = code(found[how.record], how.record).codes
     for name in beside:
         several = np.unique(np.stack([records, code(found[name], name).codes]), axis=1)[0]

@@ -8,7 +8,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
-from html import unescape
+from html import escape, unescape
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -93,6 +93,66 @@ def write(
     if edition not in get_args(Edition):
         raise ParameterError("give 'publication' or 'owner'", parameter="edition", value=edition)
     public = edition == "publication"
+    made = _made(subject, edition, title, progress, sets, k, sweep, methods, labels)
+    # Only the owner may read the owner's edition.
+    with write_atomic(target, 0o666 if public else 0o600) as file:
+        file.write(made)
+    return target
+
+
+class Inline:
+    """The edition of a report for publication, as a page that a notebook shows."""
+
+    def __init__(self, text: str) -> None:
+        """Hold the page."""
+        self.text = text
+        """The page as HTML."""
+
+    def __repr__(self) -> str:
+        """Say how to see it."""
+        return "<Report for publication: a notebook shows it; give a path to write it to a file>"
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own, which can reach nothing of the notebook.
+        return (
+            f'<iframe srcdoc="{escape(self.text)}" sandbox="allow-scripts" title="Report" '
+            'style="width: 100%; height: 800px; border: 1px solid #ccc"></iframe>'
+        )
+
+
+def inline(
+    subject: Result | FilePair | Release | SetsPair,
+    *,
+    edition: Edition = "publication",
+    title: str | None = None,
+    progress: Progress = None,
+) -> Inline:
+    """Return the edition for publication as a page that a notebook shows.
+
+    A notebook keeps what it shows, and may be passed on; so the owner's edition goes to a file only, by ``write``.
+    """
+    chart.extra("plotly.graph_objects", "a report")
+    chart.extra("jinja2", "a report")
+    check_progress(progress)
+    if edition != "publication":
+        remedy = "give a path: a notebook keeps what it shows"
+        raise ParameterError("only a file is the owner's alone", parameter="edition", value=edition, remedy=remedy)
+    return Inline(_made(subject, edition, title, progress).decode())
+
+
+def _made(
+    subject: Result | FilePair | Release | SetsPair,
+    edition: Edition,
+    title: str | None,
+    progress: Progress,
+    sets: Itemsets | None = None,
+    k: int | None = None,
+    sweep: Mapping[str, Iterable[float]] | None = None,
+    methods: bool = False,
+    labels: Any = None,
+) -> bytes:
+    """Make the page of an edition."""
+    public = edition == "publication"
     for name, given in (("sweep", sweep), ("k", k), ("methods", methods or None)):
         if public and given is not None:
             remedy = Advice("give {}", edition="owner")
@@ -108,13 +168,9 @@ def write(
         else:
             table = MaskedTable.of(subject)
             page = publication.page(table, title) if public else owner.page(table, title, k, swept, others, progress)
-        text = _render(page).encode()
+        return _render(page).encode()
     except UnicodeEncodeError as error:
         raise DataError(f"{error.object!r:.99}: a title, name or value that cannot be written as UTF-8") from None
-    # Only the owner may read the owner's edition.
-    with write_atomic(target, 0o666 if public else 0o600) as file:
-        file.write(text)
-    return target
 
 
 def _render(page: Page) -> str:

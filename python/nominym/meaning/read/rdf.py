@@ -5,6 +5,7 @@ W3C, "OWL 2 Web Ontology Language" (2012) and "SKOS Simple Knowledge Organizatio
 
 from __future__ import annotations
 
+import logging
 import re
 import warnings
 from collections.abc import Mapping
@@ -87,10 +88,15 @@ def _parsed(path: StrPath) -> tuple[Any, Any]:
     if "<!ENTITY" in text and re.search(r"<!ENTITY\s+\S+\s+(?:SYSTEM|PUBLIC)", text):
         raise FormatError(f"{path} refers to other files (<!ENTITY … SYSTEM>), which are not read; write it without")
     graph = rdflib.Graph()
+    log = logging.getLogger("rdflib")
+    level = log.level
     try:
+        # What is odd about an IRI is of no matter here.
+        log.setLevel(logging.CRITICAL)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            graph.parse(data=text, format=syntax, publicID=as_path(path).name)
+            # Relative IRIs are those of the file, wherever it lies.
+            graph.parse(data=text, format=syntax, publicID=f"file:///{as_path(path).name}")
     except MemoryError:
         raise
     except Exception as error:  # of a file that is none, the parsers raise what they like
@@ -98,6 +104,8 @@ def _parsed(path: StrPath) -> tuple[Any, Any]:
         raise FormatError(
             f"{path}: not RDF as {syntax} ({told}); give RDF/XML (.owl, .rdf, .xml), Turtle (.ttl) or N-Triples (.nt)"
         ) from None
+    finally:
+        log.setLevel(level)
     return graph, rdflib
 
 
