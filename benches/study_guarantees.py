@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 import nominym as nym
-from tables import markdown
+from pages import markdown
 
 DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
 K = 10

@@ -24,7 +24,7 @@ from ortools.graph.python import min_cost_flow
 import nominym as nym
 from nominym.meaning import Meaning
 from nominym.table import Table, attributes
-from tables import markdown
+from pages import markdown
 
 DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
 KS = (3, 5, 10)
