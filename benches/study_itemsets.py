@@ -5,6 +5,7 @@ The records are read from the folder that NOMINYM_DATA names.
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -22,7 +23,7 @@ import nominym as nym
 from nominym import _core
 from nominym.itemsets import Itemsets
 from nominym.study.measures import query_error
-from pages import COLOURS, DATA, fill, how_often, markdown, run, seeds
+from pages import CELLS, COLOURS, DATA, fill, how_often, markdown, run, seeds
 
 FILES = {"chess": "chess.dat", "pumsb": "pumsb_first4334.dat"}
 # Sizes of the queries for present and absent items, as in section 5.2.
@@ -205,6 +206,7 @@ def main(folder: str) -> None:
     data = {name: Itemsets.from_fimi(DATA / "fimi" / file) for name, file in FILES.items()}
     found = losses(data)
     timed = times(data["chess"], data["pumsb"])
+    (CELLS / "times.json").write_text(json.dumps(timed))
     picture_of_losses(found, Path(folder, "item-sets-study.png"))
     picture_of_times(timed, data["chess"].n, Path(folder, "item-sets-study-time.png"))
     parts = words(found, timed)
