@@ -21,7 +21,7 @@ from nominym.aggregate import aggregated, squares
 from nominym.groups import Partition
 from nominym.meaning import Meaning
 from nominym.table import Table, attributes
-from tables import markdown
+from pages import markdown
 
 DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
 KS = (3, 5, 10)

@@ -5,7 +5,6 @@ The Adult records and the hierarchies of their values are read from the folder t
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,14 +15,13 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from tables import markdown
 
 import nominym as nym
 from nominym import distortion
+from pages import DATA, fill, markdown, run, seeds
 
 RATES = (0.01, 0.05, 0.1)
 SEEDS = 20
-DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
 NAMES = ("Age", "EmpTyp", "Edu", "MS", "Race", "Sex", "AvgHrs", "AnnSal")
 JOINT = distortion.MEASURES[:3]
 TITLES = {
@@ -122,15 +120,23 @@ def recoded(adult: pd.DataFrame) -> pd.DataFrame:
     return frame.fillna({"EmpTyp": "Other"}).astype("category")
 
 
+def told(outcome: nym.study.Outcome) -> dict[str, float]:
+    """Measure every pair and all eight variables together."""
+    found = distortion.compare(outcome.comparison)
+    pairs = (found["x"] + "/" + found["y"]).fillna("all")
+    return {f"{measure}/{pair}": value for measure in TITLES for pair, value in zip(pairs, found[measure], strict=True)
+            if not np.isnan(value)}  # fmt: skip
+
+
 def swapped(frame: pd.DataFrame) -> pd.DataFrame:
-    """Swap each variable at each rate with each seed, and measure every pair and all eight together."""
-    parts = []
-    for name in NAMES:
-        for rate in RATES:
-            for seed in range(SEEDS):
-                data = nym.data_swap(frame, name, rate, true_swaps=True, strict_rate=True, seed=seed).data
-                parts.append(distortion.table(frame, data).assign(swapped=name, rate=rate, seed=seed))
-    return pd.concat(parts, ignore_index=True)
+    """Swap each variable at each rate with each seed; a row for each pair, and for all eight."""
+    data = {name: (frame, {name: nym.Equality()}) for name in NAMES}
+    methods = {"swap": nym.study.grid(nym.DataSwap, rate=RATES, true_swaps=True, strict_rate=True)}
+    found = run(data, methods, [told], SEEDS).set_index(["data", "rate", "seed"]).drop(columns=["method", "seconds"])
+    found.columns = pd.MultiIndex.from_tuples([tuple(name.split("/", 1)) for name in found], names=["measure", "pair"])
+    laid = found.stack("pair", future_stack=True).reset_index().rename(columns={"data": "swapped"})
+    pairs = laid["pair"].str.partition("/").where(laid["pair"] != "all")
+    return laid.assign(x=pairs[0], y=pairs[2])
 
 
 def two_way(runs: pd.DataFrame, measure: str, rate: float) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -177,10 +183,9 @@ def agreement(runs: pd.DataFrame) -> str:
         table = PUBLISHED[measure]
         off = ((mean - table).abs() / table).loc["mean"]
         # A published figure is one draw, rounded to four places.
-        apart = ((mean - table).abs() - 0.00005) / np.sqrt(deviation**2 * (1 + 1 / SEEDS))
+        apart = ((mean - table).abs() - 0.00005) / np.sqrt(deviation**2 * (1 + 1 / len(seeds(SEEDS))))
         inside = (apart.drop("mean") <= 2).to_numpy()[~np.eye(len(NAMES), dtype=bool)]
         rows.append([name, f"{off.median():.1%}", f"{off.max():.1%} ({off.idxmax()})", f"{inside.sum()} of 56"])
-        print(f"{name}: median relative difference of the mean row {off.median():.2%}")
     head = ["measure", "mean row: median relative difference", "largest", "cells within two standard deviations"]
     return markdown(head, rows)
 
@@ -380,16 +385,14 @@ def main(folder: str) -> None:
     runs = swapped(frame)
     figure(runs, Path(folder, "data-swapping-study.png"))
     parts = {
+        "runs": str(len(seeds(SEEDS))),
         "agreement": agreement(runs),
         "tables": "\n\n".join(tables(runs)),
         "panels": "\n\n".join(panels(runs)),
         "findings": findings(runs),
         "semantic": "\n\n".join(semantic(adult)),
     }
-    text = Path(__file__).with_name("study_data_swap.md").read_text()
-    for name, part in parts.items():
-        text = text.replace(f"{{{name}}}", part)
-    Path(folder, "data-swapping-study.md").write_text(text)
+    fill("data_swap", parts, folder)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ The records are read from the folder that NOMINYM_DATA names.
 
 from __future__ import annotations
 
-import os
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -17,32 +17,35 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from tables import markdown
+import pandas as pd
 
 import nominym as nym
 from nominym import _core
-from nominym.itemsets import Itemsets, Release
+from nominym.itemsets import Itemsets
+from nominym.study.measures import query_error
+from pages import CELLS, COLOURS, DATA, fill, how_often, markdown, run, seeds
 
-DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
 FILES = {"chess": "chess.dat", "pumsb": "pumsb_first4334.dat"}
 # Sizes of the queries for present and absent items, as in section 5.2.
 QUERIES = {"chess": (3, 4), "pumsb": (1, 5)}
 KS, LS, SIZES = (2, 4, 8, 16, 32), (2, 4, 6, 8, 10), (1, 2, 4, 8, 16)
-SEEDS = 2
+SEEDS = 3
 LABELS = 470
-COLOURS = ("#999999", "#0072B2", "#009E73", "#D55E00", "#CC79A7")
 
-WITH_K: dict[str, dict[str, Any]] = {
-    "Gray (baseline)": {"order": "gray", "structure": "ring", "insiders": "accepted"},
-    "Gray-TSP (published)": {"order": "gray-tsp", "structure": "ring", "insiders": "accepted"},
-    "best ring": {"order": "best", "structure": "ring", "insiders": "accepted"},
-    "groups": {"order": "best", "structure": "groups"},
+RING: dict[str, Any] = {"structure": "ring", "insiders": "accepted"}
+WITH_K = {
+    "Gray (baseline)": nym.study.grid(nym.Recode, k=KS, order="gray", **RING),
+    "Gray-TSP (published)": nym.study.grid(nym.Recode, k=KS, **RING),
+    "best ring": nym.study.grid(nym.Recode, k=KS, order="best", **RING),
+    "groups": nym.study.grid(nym.Recode, k=KS, order="best"),
 }
-WITH_L: dict[str, dict[str, Any]] = {
-    "CAHD on Gray (baseline)": {"order": "gray", "structure": "cahd"},
-    "greedy walk on Gray-TSP (published)": {"order": "gray-tsp", "structure": "ring", "insiders": "accepted"},
-    "groups on Gray-TSP": {"order": "gray-tsp", "structure": "groups"},
+WITH_L = {
+    "CAHD on Gray (baseline)": nym.study.grid(nym.Recode, l=LS, order="gray", structure="cahd"),
+    "greedy walk on Gray-TSP (published)": nym.study.grid(nym.Recode, l=LS, **RING),
+    "groups on Gray-TSP": nym.study.grid(nym.Recode, l=LS),
 }
+BY = {"k": WITH_K, "l": WITH_L}
+FIGURES = ("rate", "present", "absent")
 METHODS = ("closed-walk", "wmc", "augment", "split")
 
 
@@ -52,30 +55,25 @@ def sensitive(n: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).choice(LABELS, size=n, p=weights / weights.sum())
 
 
-def measured(rel: Release, sizes: tuple[int, int], seed: int) -> tuple[float, float, float]:
-    """Give error rate and both query errors, in percent."""
-    present = rel.query_error("present", sizes[0], seed=seed)
-    absent = rel.query_error("absent", sizes[1], seed=seed)
-    return 100 * rel.error_rate(expected=True), 100 * present, 100 * absent
-
-
-def losses(name: str, sets: Itemsets) -> dict[str, dict[int, tuple[float, float, float]]]:
-    """Measure every method at every k and l, as means over seeds."""
-    found: dict[str, dict[int, tuple[float, float, float]]] = {}
-    for label, how in WITH_K.items():
-        found[label] = {}
-        for k in KS:
-            each = [measured(nym.recode(sets, k=k, seed=s, **how), QUERIES[name], s) for s in range(SEEDS)]
-            found[label][k] = tuple(np.mean(each, axis=0))
-    for label, how in WITH_L.items():
-        found[label] = {}
-        for l in LS:  # noqa: E741
-            each = []
-            for s in range(SEEDS):
-                rel = nym.recode(sets, l=l, labels=sensitive(sets.n, s), seed=s, **how)
-                each.append(measured(rel, QUERIES[name], s))
-            found[label][l] = tuple(np.mean(each, axis=0))
+def losses(data: dict[str, Itemsets]) -> pd.DataFrame:
+    """Measure every method at every k and l with every seed: error rate and both query errors, in percent."""
+    parts = []
+    for name, sets in data.items():
+        present, absent = QUERIES[name]
+        measures = {"rate": "error_rate", "present": query_error("present", present),
+                    "absent": query_error("absent", absent)}  # fmt: skip
+        parts.append(run({name: sets}, WITH_K, measures, SEEDS))
+        labelled = {name: lambda seed, sets=sets: (sets, sensitive(sets.n, seed))}
+        parts.append(run(labelled, WITH_L, measures, SEEDS))
+    found = pd.concat(parts, ignore_index=True)
+    found[list(FIGURES)] *= 100
     return found
+
+
+def series(found: pd.DataFrame, name: str, method: str, letter: str) -> pd.DataFrame:
+    """Return the means of a method over the seeds, by k or l."""
+    part = found[(found["data"] == name) & (found["method"] == method)]
+    return part.groupby(letter)[list(FIGURES)].mean()
 
 
 def grown(sets: Itemsets, times: int, rng: np.random.Generator) -> Itemsets:
@@ -115,33 +113,32 @@ def times(chess: Itemsets, pumsb: Itemsets) -> tuple[dict[str, dict[int, float]]
         m: {size: seconds(lambda size=size, m=m: _core.assign_ring(orders[size], 16, m, 1)) for size in SIZES}
         for m in METHODS
     }
+    six = {label: next(each for each in methods if each.l == 6) for label, methods in WITH_L.items()}
     diverse = {
         label: {
             size: seconds(
-                lambda size=size, how=how: nym.recode(
-                    larger[size], l=6, labels=sensitive(larger[size].n, 1), seed=1, **how
-                ),
+                lambda size=size, how=how: how.apply(larger[size], sensitive(larger[size].n, 1), seed=1),
                 1,
             )
             for size in SIZES
         }
-        for label, how in WITH_L.items()
+        for label, how in six.items()
     }
     return by_k, by_size, diverse
 
 
-def picture_of_losses(found: dict[str, dict], path: Path) -> None:
+def picture_of_losses(found: pd.DataFrame, path: Path) -> None:
     """Draw error rates and query errors, as figure 6."""
     figure, panels = plt.subplots(2, 4, figsize=(16, 7.5), constrained_layout=True)
-    for row, name in zip(panels, found, strict=True):
-        for methods, (rate, query), letter in ((WITH_K, row[:2], "k"), (WITH_L, row[2:], "l")):
-            for (label, series), colour in zip(((m, found[name][m]) for m in methods), COLOURS, strict=False):
-                x = list(series)
-                rate.plot(x, [v[0] for v in series.values()], "o-", color=colour, label=label)
-                query.plot(x, [v[1] for v in series.values()], "o-", color=colour, label=label)
-                query.plot(x, [v[2] for v in series.values()], "s--", color=colour, mfc="none")
+    for row, name in zip(panels, FILES, strict=True):
+        for (letter, methods), (rate, query) in zip(BY.items(), (row[:2], row[2:]), strict=True):
+            for label, colour in zip(methods, COLOURS, strict=False):
+                line = series(found, name, label, letter)
+                rate.plot(line.index, line["rate"], "o-", color=colour, label=label)
+                query.plot(line.index, line["present"], "o-", color=colour, label=label)
+                query.plot(line.index, line["absent"], "s--", color=colour, mfc="none")
             for panel in (rate, query):
-                panel.set(xlabel=letter, xticks=x)
+                panel.set(xlabel=letter, xticks=line.index)
                 panel.set_ylim(bottom=0)
                 panel.grid(alpha=0.3)
             rate.set(title=f"{name}: error rate", ylabel="items flipped, % of a record's")
@@ -166,28 +163,69 @@ def picture_of_times(found: tuple[dict[str, dict[int, float]], ...], n: int, pat
     plt.close(figure)
 
 
-def main(folder: Path) -> None:
+def words(found: pd.DataFrame, timed: tuple[dict[str, dict[int, float]], ...]) -> dict[str, str]:
+    """Compute what the text states."""
+
+    def beats(better: str, worse: str, letter: str) -> pd.Series:
+        index = ["data", letter, "seed"]
+        laid = [found[found["method"] == name].set_index(index)[list(FIGURES)] for name in (better, worse)]
+        return (laid[0] < laid[1]).all(axis=1)
+
+    def chess(method: str, k: int) -> float:
+        return float(series(found, "chess", method, "k").loc[k, "rate"])
+
+    def falls(method: str, data: str) -> str:
+        line = series(found, data, method, "k")
+        return "falls" if (line.loc[4, ["present", "absent"]] < line.loc[2, ["present", "absent"]]).any() else "grows"
+
+    gray, tsp, ring, groups = WITH_K
+    by_k, by_size, diverse = timed
+    walk, wmc = by_k["closed-walk"], by_k["wmc"]
+    slower = [k for k in KS if walk[k] > wmc[k]]
+    return {
+        "runs": str(len(seeds(SEEDS))),
+        "tsp": how_often(beats(tsp, gray, "k")),
+        "cut_small": f"{1 - chess(tsp, 2) / chess(gray, 2):.0%}",
+        "cut_large": f"{1 - chess(tsp, 32) / chess(gray, 32):.0%}",
+        "walks": how_often(beats(*list(WITH_L)[1::-1], "l")),
+        "least": how_often(pd.concat([found[found["method"] == groups].set_index(["data", "k", "seed"])["rate"]
+                                      < found[found["method"] == other].set_index(["data", "k", "seed"])["rate"]
+                                      for other in (gray, tsp, ring)], axis=1).all(axis=1)),
+        "sixteen": f"{chess(ring, 16):.1f} and {chess(groups, 16):.1f} % against {chess(tsp, 16):.1f} %",
+        "given_away": f"{1 - chess(groups, 16) / chess(tsp, 16):.0%}",
+        "falls": "; ".join(f"{method} on {data} {falls(method, data)}" for method in (groups, gray) for data in FILES),
+        "slower": ", ".join(map(str, slower)) or "no k",
+        "faster": f"{walk[16] / by_k['augment'][16]:.0f} and {walk[16] / by_k['split'][16]:.0f}",
+        "growth": f"{by_size['closed-walk'][16] / by_size['closed-walk'][1]:.0f}",
+        "growth_diverse": f"{diverse[list(WITH_L)[1]][16] / diverse[list(WITH_L)[1]][1]:.0f}",
+    }  # fmt: skip
+
+
+def main(folder: str) -> None:
     """Write the page and its pictures."""
     data = {name: Itemsets.from_fimi(DATA / "fimi" / file) for name, file in FILES.items()}
-    found = {name: losses(name, sets) for name, sets in data.items()}
+    found = losses(data)
     timed = times(data["chess"], data["pumsb"])
-    picture_of_losses(found, folder / "item-sets-study.png")
-    picture_of_times(timed, data["chess"].n, folder / "item-sets-study-time.png")
-    parts: dict[str, str] = {}
+    (CELLS / "times.json").write_text(json.dumps(timed))
+    picture_of_losses(found, Path(folder, "item-sets-study.png"))
+    picture_of_times(timed, data["chess"].n, Path(folder, "item-sets-study-time.png"))
+    parts = words(found, timed)
     for name in data:
-        for letter, methods, values in (("k", WITH_K, KS), ("l", WITH_L, LS)):
-            rows = [
-                [label, *(" / ".join(f"{v:.3g}" for v in found[name][label][x]) for x in values)] for label in methods
-            ]
-            parts[f"{name}_{letter}"] = markdown(["", *(f"{letter} = {x}" for x in values)], rows)
-    for key, series, letter in zip(("by_k", "by_size", "diverse"), timed, ("k = {}", "× {}", "× {}"), strict=True):
-        rows = [[label, *(f"{1000 * t:.3g}" for t in line.values())] for label, line in series.items()]
-        parts[key] = markdown(["ms", *(letter.format(x) for x in next(iter(series.values())))], rows)
-    page = (Path(__file__).parent / "study_itemsets.md").read_text("utf-8")
-    for key, text in parts.items():
-        page = page.replace("{" + key + "}", text)
-    (folder / "item-sets-study.md").write_text(page, "utf-8")
+        for letter, methods in BY.items():
+            laid = {label: series(found, name, label, letter) for label in methods}
+            rows = [[label, *(" / ".join(f"{v:.3g}" for v in row) for row in line.to_numpy())]
+                    for label, line in laid.items()]  # fmt: skip
+            parts[f"{name}_{letter}"] = markdown(["", *(f"{letter} = {x}" for x in line_of(laid))], rows)
+    for key, held, letter in zip(("by_k", "by_size", "diverse"), timed, ("k = {}", "× {}", "× {}"), strict=True):
+        rows = [[label, *(f"{1000 * t:.3g}" for t in line.values())] for label, line in held.items()]
+        parts[key] = markdown(["ms", *(letter.format(x) for x in next(iter(held.values())))], rows)
+    fill("itemsets", parts, folder)
+
+
+def line_of(laid: dict[str, pd.DataFrame]) -> list[int]:
+    """Return what all lines are drawn against."""
+    return [int(x) for x in next(iter(laid.values())).index]
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(sys.argv[1])

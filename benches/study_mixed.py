@@ -20,12 +20,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from ortools.graph.python import min_cost_flow
-from tables import markdown
 
 import nominym as nym
 from mdav import by_costs, of_points
 from nominym.meaning import Meaning
 from nominym.table import Table, attributes
+from pages import markdown
 
 DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
 KS = (3, 5, 10)

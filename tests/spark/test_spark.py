@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nominym as nym
-from nominym.error import DataError, ParameterError, UnknownColumnError
+from nominym.error import DataError, MissingValueError, ParameterError, UnknownColumnError
 
 K = 5
 
@@ -263,6 +263,10 @@ def test_bad_input(data: Any, table: Any, session: Any) -> None:
         nym.spark.rank_swap(data.withColumn("lists", F.array(F.lit(1))), {"lists": nym.Equality()}, k=K)
     with pytest.raises(DataError, match="stands 2 times"):
         nym.spark.rank_swap(data.select("sex", "sex"), {"sex": nym.Equality()}, k=K)
+    with pytest.raises(MissingValueError, match="column 'procedure': 30 of 1,500 values are missing"):
+        nym.spark.rank_swap(data, meanings, k=K, missing="error")
+    with pytest.raises(DataError, match="the table has no records"):
+        nym.spark.rank_swap(data.limit(0), meanings, k=K)
     few = session.createDataFrame(pd.DataFrame({"sex": ["m", "f"]}))
     for plan in ("driver", "blocks"):
         with pytest.raises(DataError, match="2 records cannot make a group of k=5"):

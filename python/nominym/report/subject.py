@@ -15,7 +15,7 @@ from nominym.method import Method, Result
 from nominym.release import FilePair, SetsPair, Verification, verify
 from nominym.report.words import option_value
 from nominym.swap.rank import HARDLY_ANY
-from nominym.table import Comparison, Table
+from nominym.table import Comparison, names_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +106,7 @@ class MaskedTable:
     @property
     def kept(self) -> list[Any]:
         """Columns of the release that were not."""
-        names = Table(self.subject.data).names if isinstance(self.subject, Result) else self.subject.comparison.shared
+        names = names_of(self.subject.data) if isinstance(self.subject, Result) else self.subject.comparison.shared
         return [name for name in names if name not in self.masked]
 
 

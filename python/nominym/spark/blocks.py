@@ -20,13 +20,13 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from nominym import groups
-from nominym.error import DataError, as_argument, warn
 from nominym.meaning import Meaning, Order, Taxonomy
 from nominym.method import Result, made_with
 from nominym.spark import draws, plan, tasks
 from nominym.spark.figures import constant
 from nominym.spark.source import BLOCK, COUNT, GROUP, ORDER, OTHER, STAGED, Source
 from nominym.swap import RankSwap
+from nominym.swap.rank import notes_of
 from nominym.table import Attribute, Table, attributes, code, of_columns
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 BLOCK_RECORDS = 250_000
 """Records of a block, about: the more, the nearer are the members of groups at its borders."""
-HARDLY_ANY = 0.95
-"""Share of the masked values that are expected to stay, from which that is the first thing to say."""
 FIGURES = "figures"
 _CELLS = 20
 """Bits of the z-order by which blocks are cut."""
@@ -64,10 +62,7 @@ def mask(
 ) -> tuple[Result, DataFrame]:
     """Mask a table block by block; ``size`` is the least number of records of a block. What waits is returned too."""
     k = method.k or 2
-    if source.records < k:
-        raise DataError(
-            f"{source.records:,} records cannot make a group of {as_argument('k', k)}; give a smaller k or more records"
-        )
+    groups.check_size(source.records, k)
     found, places = _columns(method, source, meanings, masked)
     roots = {name: attribute.root for name, attribute in found.items()}
     session = source.data.sparkSession
@@ -98,7 +93,8 @@ def mask(
     said = [json.loads(row[0]) for row in made.filter(F.col(FIGURES).isNotNull()).select(FIGURES).collect()]
     summary = _summed(said, source, found, within, seed is not None)
     summary["groups"]["constant"] = constant(source, made, others)
-    summary["notes"] = [*_notes(summary, number), *told.public]
+    blocks = f"groups were formed in {number:,} blocks of near records, each by itself"
+    summary["notes"] = notes_of(summary["attributes"], [blocks, *told.public])
     params = {
         "columns": list(masked), **method.params(), "roots": roots, "engine": "spark", "plan": "blocks",
         "blocks": number, **made_with(seed),
@@ -124,8 +120,6 @@ def _columns(
         counts = np.zeros(column.size + 1, dtype=np.int64)
         np.add.at(counts, np.minimum(column.codes, column.size), table[COUNT].to_numpy())
         every = column.with_codes(np.arange(column.size, dtype=np.uint32))
-        if method.missing == "error" and counts[-1]:
-            column.check_missing("error")
         root = (method.roots or {}).get(name)
         attribute = of_columns([every], [meanings[name]], method.measure, [root])[0]
         found[name] = attribute
@@ -329,15 +323,3 @@ def _summed(
     }
     bound = None if seeded else 1 / smallest
     return {"records": source.records, "attributes": public, "groups": grouped, "bound": bound}
-
-
-def _notes(summary: Mapping[str, Any], number: int) -> list[str]:
-    stay = [figures["expected_unchanged"] for figures in summary["attributes"].values()]
-    notes = []
-    if sum(stay) / len(stay) >= HARDLY_ANY:
-        notes.append(
-            f"hardly anything changes: {sum(stay) / len(stay):.1%} of the masked values are expected to stay as they "
-            "are, because groups consist of equal values; masking protects little here, and what is kept decides"
-        )
-        warn(notes[0])
-    return [*notes, f"groups were formed in {number:,} blocks of near records, each by itself"]

@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 
 from nominym.aggregate import Microaggregate
 from nominym.control import Progress, check_progress, check_seed
-from nominym.error import Advice, DataError, ParameterError
+from nominym.error import Advice, DataError, MissingValueError, ParameterError
 from nominym.groups import Notes
 from nominym.meaning import Meaning
 from nominym.method import Method, Result
@@ -92,6 +92,10 @@ def staged(
     masked, beside, left_out = _columns(method, data, meanings)
     source = Source.of(data, [*masked, *beside], dropped)
     records = source.records
+    if not records:
+        raise DataError("the table has no records")
+    if getattr(method, "missing", "keep") == "error":
+        _refuse_missing(source, masked)
     chosen = plan or ("driver" if records <= DRIVER_RECORDS or not _in_blocks(method) else "blocks")
     others = [name for name in source.names if name not in masked and name not in left_out]
     checked = always or getattr(method, "grouped", False)
@@ -108,6 +112,18 @@ def staged(
             )
         return Staged(*by_blocks.mask(method, source, meanings, masked, others, told, seed))  # type: ignore[arg-type]
     return _by_driver(method, source, meanings, masked, others, left_out, told, seed, progress)
+
+
+def _refuse_missing(source: Source, masked: Sequence[str]) -> None:
+    """Refuse missing values, counted on Spark; rows have no number there."""
+    counts = source.data.agg(*(F.count_if(F.col(source.at(name)).isNull()) for name in masked)).collect()[0]
+    for name, missing in zip(masked, counts, strict=True):
+        if missing:
+            raise MissingValueError(
+                f"{missing:,} of {source.records:,} values are missing",
+                column=name,
+                remedy=Advice("fill or drop them, or give {} to leave them as they are", missing="keep"),
+            )
 
 
 def _in_blocks(method: Method) -> bool:

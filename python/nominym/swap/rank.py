@@ -180,17 +180,7 @@ class RankSwap(Method):
         expected = {name: partition.expected(old, progress) for name, old in before.items()}
         masked = {name: old.place_codes for name, old in before.items()}
         sizing = partition.summary(masked, kept, person, list(self.sensitive or ()))
-        notes = told.public
-        stay = sum(figures["expected_unchanged"] for figures in expected.values()) / len(expected)
-        if stay >= HARDLY_ANY:
-            hardly = (
-                f"hardly anything changes: {stay:.1%} of the masked values are expected to stay as they are, because "
-                "groups consist of equal values; masking protects little here, and what is kept decides"
-            )
-            warn(hardly)
-            notes = [hardly, *notes]
-        still = [str(name) for name, figures in expected.items() if figures["expected_unchanged"] == 1.0]
-        notes = [*notes, *([f"{', '.join(still)}: no value changes"] if still else [])]
+        notes = notes_of(expected, told.public)
         bound = None if self.bound is None else sizing.get("largest_share", 1 / sizing["smallest"])
         said = {"groups": sizing, "bound": bound}
         swapped = _Swapped(after, [sizes] * len(after), expected, partition.group_of)
@@ -335,6 +325,21 @@ def rank_swap(
 
 HARDLY_ANY = 0.95
 """Share of the masked values that are expected to stay, from which that is the first thing to say."""
+
+
+def notes_of(expected: Mapping[Any, Mapping[str, float]], notes: Sequence[str]) -> list[str]:
+    """Add to what is to be said of a strict release whether its values change, by the expectations of its columns."""
+    stay = sum(figures["expected_unchanged"] for figures in expected.values()) / len(expected)
+    if stay >= HARDLY_ANY:
+        hardly = (
+            f"hardly anything changes: {stay:.1%} of the masked values are expected to stay as they are, because "
+            "groups consist of equal values; masking protects little here, and what is kept decides"
+        )
+        warn(hardly)
+        notes = [hardly, *notes]
+    still = [str(name) for name, figures in expected.items() if figures["expected_unchanged"] == 1.0]
+    return [*notes, *([f"{', '.join(still)}: no value changes"] if still else [])]
+
 
 _NO_GUARANTEE = "as published: no guarantee is given; the measured risk of this release is for its owner"
 
