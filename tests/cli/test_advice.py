@@ -114,7 +114,7 @@ def test_flags_in_texts_of_commands_are_their_own() -> None:
 def test_values_without_a_taxonomy_are_told_what_to_do() -> None:
     tax = nym.Taxonomy.from_edges([("a", "top"), ("b", "top")])
     with pytest.raises(nym.NominymError) as caught:
-        tax.concepts(["north"])
+        tax.concepts(["north"], column="region")
     in_python, in_line = str(caught.value), caught.value.worded(spelled({}))
     assert "nym.Equality()" in in_python
     assert "nym.data_swap" in in_python

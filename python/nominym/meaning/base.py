@@ -527,7 +527,7 @@ class Names:
         advice = Advice("{}", **seen)
         if kind is UnknownConceptError and all(map(_is_number, values)):
             advice = Advice("{}; or use {} as the meaning of numbers", **seen, numbers=Code("nym.Order()"))
-        elif kind is UnknownConceptError:
+        elif kind is UnknownConceptError and column is not None:
             advice = Advice("{}; values without a taxonomy take {}, or {}", **seen, **WITHOUT_TAXONOMY)
         raise kind(f"{many} {fault}: {listed} {remedy}", column=column, remedy=advice)
 
