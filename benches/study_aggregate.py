@@ -130,10 +130,9 @@ def growth() -> list[list[str]]:
         frame, taxonomies = nym.datasets.discharges(n, seed=1)
         table = frame[[*taxonomies, "length_of_stay"]]
         meanings = {**taxonomies, "length_of_stay": nym.Order()}
-        seconds = [timed(lambda how=how: nym.microaggregate(table, meanings, 5, replace=how))[1]
-                   for how in ("mean", "subsumer")]  # fmt: skip
-        swapped = timed(lambda: nym.rank_swap(table, meanings, 5))[1]
-        rows.append([f"{n:,}", *(f"{each:.1f} s" for each in (*seconds, swapped))])
+        methods = [nym.Microaggregate(5), nym.Microaggregate(5, "subsumer"), nym.RankSwap(5)]
+        seconds = [timed(method.apply, table, meanings)[1] for method in methods]
+        rows.append([f"{n:,}", *(f"{each:.1f} s" for each in seconds)])
     return rows
 
 
