@@ -88,7 +88,7 @@ def test_the_same_file_serves_to_compare(run: Run, toml: Path) -> None:
         ("k = 5", "alpha = 5", "[method]: 'alpha' is unknown"),
         ('na = ["NA"]', "na = [1]", "[input]: na = [1]; a list of texts is needed"),
         ('command = "swap"', 'command = "noise"', "is for the command 'noise', not 'swap'"),
-        ('command = "swap"', 'command = "swp"', "command = 'swp'; give swap, noise, data-swap, recode"),
+        ('command = "swap"', 'command = "swp"', "command = 'swp'; give swap, aggregate, noise, data-swap, recode"),
         ('role = "identifier"', 'role = "id"', "column 'name': role 'id' is unknown; give identifier"),
         ('[columns.ward]\nrole = "keep"', "[columns.ward]", "[columns.ward] has no role"),
         ('[columns.ward]\nrole = "keep"', "", '[columns.ward]\n  role = "identifier"'),
