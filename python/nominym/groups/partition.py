@@ -13,7 +13,7 @@ import numpy as np
 from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import Advice, DataError, MissingValueError, as_argument
-from nominym.table import MISSING, Attribute, Column
+from nominym.table import MISSING, Attribute, Column, all_with_missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,9 +38,9 @@ def form(
     if person is not None:
         limits.append((person.codes, k))
     check_limits(k, person, sensitive)
-    codes, distances, _ = zip(*(attribute.with_missing for attribute in attributes), strict=True)
+    codes, distances, _ = all_with_missing(attributes)
     with reporter(progress, "groups") as report:
-        made = _core.group_records(list(codes), list(distances), k, longer, seed, report, limits or None)
+        made = _core.group_records(codes, distances, k, longer, seed, report, limits or None)
     return Partition(*made)
 
 

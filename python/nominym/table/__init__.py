@@ -4,7 +4,17 @@
 joins a column and its meaning, and sets two tables of the same records side by side.
 """
 
-from nominym.table.attribute import Attribute, Change, Comparison, as_table, attributes, check_roots, of_columns, single
+from nominym.table.attribute import (
+    Attribute,
+    Change,
+    Comparison,
+    all_with_missing,
+    as_table,
+    attributes,
+    check_roots,
+    of_columns,
+    single,
+)
 from nominym.table.coding import (
     ARROW_REFUSES,
     MISSING,
@@ -28,6 +38,7 @@ __all__ = [
     "Comparison",
     "Missing",
     "Table",
+    "all_with_missing",
     "as_table",
     "attributes",
     "bare",
