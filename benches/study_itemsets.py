@@ -43,6 +43,14 @@ WITH_L: dict[str, dict[str, Any]] = {
     "greedy walk on Gray-TSP (published)": {"order": "gray-tsp", "structure": "ring", "insiders": "accepted"},
     "groups on Gray-TSP": {"order": "gray-tsp", "structure": "groups"},
 }
+EFFORTS: dict[str, dict[str, Any]] = {
+    "Gray-TSP, none": {"order": "gray-tsp", "effort": "none"},
+    "Gray-TSP, usual": {"order": "gray-tsp"},
+    "tree, none": {"effort": "none"},
+    **{f"tree, up to {limit:g} s": {"effort": "long", "limit": limit} for limit in (0.25, 0.5, 1, 2, 4, 8)},
+    "tree, usual": {},
+    "tree, long": {"effort": "long"},
+}
 METHODS = ("closed-walk", "wmc", "augment", "split")
 
 
@@ -130,6 +138,16 @@ def times(chess: Itemsets, pumsb: Itemsets) -> tuple[dict[str, dict[int, float]]
     return by_k, by_size, diverse
 
 
+def efforts(sets: Itemsets, k: int = 16) -> list[tuple[str, float, float]]:
+    """Measure groups by how they are started and how long they are searched: processor seconds and error in percent."""
+    found = []
+    for label, how in EFFORTS.items():
+        start = time.process_time()
+        rel = nym.recode(sets, k=k, seed=1, **how)
+        found.append((label, time.process_time() - start, 100 * rel.error_rate(expected=True)))
+    return found
+
+
 def picture_of_losses(found: dict[str, dict], path: Path) -> None:
     """Draw error rates and query errors, as figure 6."""
     figure, panels = plt.subplots(2, 4, figsize=(16, 7.5), constrained_layout=True)
@@ -183,6 +201,12 @@ def main(folder: Path) -> None:
     for key, series, letter in zip(("by_k", "by_size", "diverse"), timed, ("k = {}", "× {}", "× {}"), strict=True):
         rows = [[label, *(f"{1000 * t:.3g}" for t in line.values())] for label, line in series.items()]
         parts[key] = markdown(["ms", *(letter.format(x) for x in next(iter(series.values())))], rows)
+    larger = {"pumsb": data["pumsb"], "pumsb × 10": grown(data["pumsb"], 10, np.random.default_rng(1))}
+    curves = [efforts(sets) for sets in larger.values()]
+    rows = [
+        [each[0][0], *(f"{spent:.3g} / {error:.2f}" for _, spent, error in each)] for each in zip(*curves, strict=True)
+    ]
+    parts["efforts"] = markdown(["start, effort", *larger], rows)
     page = (Path(__file__).parent / "study_itemsets.md").read_text("utf-8")
     for key, text in parts.items():
         page = page.replace("{" + key + "}", text)
