@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nominym.aggregate import Microaggregate, microaggregate
     from nominym.control import set_threads
     from nominym.guarantee import Guarantee
-    from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, tour_length
+    from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, tour_length, tree_order
     from nominym.itemsets.recode import recode
     from nominym.meaning import (
         CONTENTS,
@@ -85,6 +85,7 @@ __all__ = [
     "stats",
     "study",
     "tour_length",
+    "tree_order",
 ]
 
 # Rooms that are names of their own, and the names that others have for everybody.
@@ -93,7 +94,7 @@ _NAMES = {
     "aggregate": "Microaggregate microaggregate",
     "control": "set_threads",
     "guarantee": "Guarantee",
-    "itemsets": "Itemsets Recode best_order gray_order gray_tsp_order recode tour_length",
+    "itemsets": "Itemsets Recode best_order gray_order gray_tsp_order recode tour_length tree_order",
     "meaning": "CONTENTS MEASURES DistanceMatrix Equality Measure Order Sets Taxonomy read_taxonomy",
     "method": "Result",
     "noise": "Noise NoiseModel add_noise",
