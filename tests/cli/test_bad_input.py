@@ -190,9 +190,9 @@ def test_remedies_are_those_of_the_command_line(run: Run) -> None:
         done = run("swap", "visits.csv", "-o", "r.csv", "--quasi", f"diagnosis={meaning}", *roles)
         assert done.code == 3
         assert told in done.err
-    done = run("taxonomy", "info", "illness.csv", "--format", "owl")
+    done = run("taxonomy", "info", "illness.csv", "--format", "ofn")
     assert done.code == 2
-    assert "--format owl: unknown; use one of edges, " in done.err
+    assert "--format ofn: unknown; use one of edges, " in done.err
 
 
 def test_k_larger_than_n(run: Run, files: Files) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nominym.atomic import check_new
 from nominym.cli import progress, say, say_json
-from nominym.error import NO_VALUE, Advice, ParameterError
+from nominym.error import NO_VALUE, Advice, ParameterError, UnknownConceptError
 from nominym.meaning import Taxonomy, read_taxonomy
 from nominym.meaning.read import OF_TABLES
 from nominym.release import describe, read_table
@@ -53,7 +53,12 @@ def check(given: Namespace) -> None:
                       na=tuple(given.na or ()), comment=given.comment)  # fmt: skip
     for name in held.column_names:
         found = tax.match(held[name])
-        tax.concepts(found["value"], found["count"].tolist(), name)
+        try:
+            tax.concepts(found["value"], found["count"].tolist(), name)
+        except UnknownConceptError as error:
+            # What else such values could mean is for the commands that mask them.
+            error.remedy = Advice("{}", matched=NO_VALUE)
+            raise
         say(f"{name}: all {len(found):,} values are concepts")
 
 
