@@ -108,7 +108,7 @@ def compare(session: Any, folder: Path) -> dict[str, Any]:
     at = {row[0] for row in data.limit(1).mapInArrow(where, "at string").collect()}
     methods.BLOCK_RECORDS = 200
     meanings = {"diagnosis": nym.Equality(), "stay": nym.Order()}
-    calm = nym.spark.rank_swap(data, meanings, k=5, seed=1)
+    calm = nym.spark.rank_swap(data, meanings, method="random", seed=1)
     expected = [tuple(row) for row in calm.data.collect()]
     marker, real = str(folder / "killed"), tasks.placing
 
@@ -129,7 +129,7 @@ def compare(session: Any, folder: Path) -> dict[str, Any]:
         return die
 
     tasks.placing = killing
-    stormy = nym.spark.rank_swap(data, meanings, k=5, seed=1)
+    stormy = nym.spark.rank_swap(data, meanings, method="random", seed=1)
     rows = [tuple(row) for row in stormy.data.collect()]
     return {
         "nominym": sorted(at), "killed": os.path.exists(marker), "rows": len(rows), "same": rows == expected,  # noqa: PTH110
