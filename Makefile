@@ -78,6 +78,7 @@ study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; 
 	$(PY) benches/study_itemsets.py docs
 	$(PY) benches/study_guarantees.py docs
 	$(PY) benches/study_mixed.py docs
+	$(PY) benches/study_aggregate.py docs
 
 docs: build $(VENV)/.docs ## Build the documentation into out/site; a warning fails
 	$(PY) -m mkdocs build --quiet --strict

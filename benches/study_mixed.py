@@ -22,6 +22,7 @@ import pandas as pd
 from ortools.graph.python import min_cost_flow
 
 import nominym as nym
+from mdav import by_costs, of_points
 from nominym.meaning import Meaning
 from nominym.table import Table, attributes
 from tables import markdown
@@ -104,40 +105,6 @@ def uneven(losses: np.ndarray) -> float:
     return float(losses.max() / losses.min())
 
 
-def microaggregated(n: int, k: int, middle: Callable[..., int], near: Callable[..., np.ndarray]) -> np.ndarray:
-    """Form groups by MDAV (Domingo-Ferrer and Mateo-Sanz 2002), naively.
-
-    :param middle: of the records that are left, returns the one farthest from their middle.
-    :param near: of a record and others, returns how far these are from it.
-    """
-    groups, left, made = np.full(n, -1), np.arange(n), 0
-
-    def cut(record: int) -> None:
-        nonlocal left, made
-        order = np.argpartition(near(record, left), k - 1)
-        groups[left[order[:k]]] = made
-        left, made = np.delete(left, order[:k]), made + 1
-
-    while len(left) >= 3 * k:
-        first = middle(left)
-        second = int(left[near(first, left).argmax()])
-        cut(first)
-        # Among those that are left the farthest from the first is still there: it was not one of the k nearest.
-        cut(second)
-    if len(left) >= 2 * k:
-        cut(middle(left))
-    groups[left] = made
-    return groups
-
-
-def by_costs(costs: np.ndarray, k: int) -> np.ndarray:
-    """Form groups by MDAV where there are distances only: the farthest record is that of the largest sum of costs."""
-    return microaggregated(
-        len(costs), k, lambda left: int(left[costs[np.ix_(left, left)].sum(axis=1).argmax()]),
-        lambda record, left: costs[record, left],
-    )  # fmt: skip
-
-
 def against_bounds(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[list[list[str]], list[list[str]]]:
     """Compare the strict mode with the flow bound on samples: together, and column by column for the first sample."""
     rows, each = [], []
@@ -203,12 +170,6 @@ def beside_microaggregation(frame: pd.DataFrame, name: str) -> list[list[str]]:
     points = frame.to_numpy(dtype=np.float64)
     points = (points - points.mean(axis=0)) / points.std(axis=0)
 
-    def near(record: int, left: np.ndarray) -> np.ndarray:
-        return ((points[left] - points[record]) ** 2).sum(axis=1)
-
-    def middle(left: np.ndarray) -> int:
-        return int(left[((points[left] - points[left].mean(axis=0)) ** 2).sum(axis=1).argmax()])
-
     def inside(groups: np.ndarray) -> float:
         table = pd.DataFrame(points)
         return float(((table - table.groupby(groups).transform("mean")) ** 2).to_numpy().sum() / points.size)
@@ -218,7 +179,7 @@ def beside_microaggregation(frame: pd.DataFrame, name: str) -> list[list[str]]:
         begun = time.process_time()
         ours = inside(nym.rank_swap(frame, dict.fromkeys(columns, nym.Order()), k, seed=0).secret.groups)
         between = time.process_time()
-        theirs = inside(microaggregated(len(points), k, middle, near))
+        theirs = inside(of_points(points, k))
         took = (between - begun, time.process_time() - between)
         rows.append([name, f"{len(frame):,}", str(k), f"{theirs:.2%}", f"{ours:.2%}", f"{ours / theirs:.2f}",
                      *(f"{seconds:.1f} s" for seconds in reversed(took))])  # fmt: skip

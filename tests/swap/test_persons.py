@@ -110,7 +110,7 @@ def test_another_draw_shows_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     how = {"k": 3, "person": "patient", "sensitive": {"hiv": 2}}
     first = nym.rank_swap(frame, MASKED, **how)
     order = np.argsort(first.secret.groups, kind="stable").astype(np.uint32)
-    monkeypatch.setattr(groups, "form", lambda *_, **__: groups.Partition(first.secret.groups, order))
+    monkeypatch.setattr("nominym.groups.forming.form", lambda *_, **__: groups.Partition(first.secret.groups, order))
     second = nym.rank_swap(frame, MASKED, **how)
     assert not first.data.equals(second.data)
     assert first.summary == second.summary

@@ -65,7 +65,7 @@ def test_another_draw_on_the_same_groups_shows_the_same(draw: str, monkeypatch: 
     frame = table()
     first = nym.rank_swap(frame, MEANINGS, k=5, draw=draw, seed=SEED)
     kept = groups.Partition(first.secret.groups, np.argsort(first.secret.groups, kind="stable").astype(np.uint32))
-    monkeypatch.setattr(groups, "form", lambda *_, **__: kept)
+    monkeypatch.setattr("nominym.groups.forming.form", lambda *_, **__: kept)
     made = [first, *(nym.rank_swap(frame, MEANINGS, k=5, draw=draw, seed=seed) for seed in (1, 2))]
     assert all(not made[0].data.equals(other.data) for other in made[1:])
     realised = {str(plain(res.secret.summary["attributes"])) for res in made}
@@ -199,7 +199,7 @@ def test_figures_of_many_draws_have_the_expected_mean(draw: str, monkeypatch: py
     frame = table().head(40)
     first = nym.rank_swap(frame, MEANINGS, k=5, draw=draw, seed=1)  # groups in which every column varies
     kept = groups.Partition(first.secret.groups, np.argsort(first.secret.groups, kind="stable").astype(np.uint32))
-    monkeypatch.setattr(groups, "form", lambda *_, **__: kept)
+    monkeypatch.setattr("nominym.groups.forming.form", lambda *_, **__: kept)
     seeds, figures = 2_000, {name: [] for name in MEANINGS}
     for seed in range(seeds):
         res = nym.rank_swap(frame, MEANINGS, k=5, draw=draw, seed=seed)

@@ -198,10 +198,10 @@ class _Line(Space):
             return [type(periods)(ordinal=round(x), freq=periods.freq) for x in (numbers + self._origin).tolist()]
         if example is None:
             return numbers + float(self._origin)
-        # As fine as the values are: whole days, whole seconds, or microseconds.
-        steps = self._values + float(self._origin)
-        step = next((step for step in (86_400.0, 1.0) if not np.any(steps % step)), 1e-6)
-        whole = np.round((numbers + float(self._origin)) / step)
+        # As fine as the values are: whole days, seconds, milliseconds, or microseconds.
+        micros = np.round((self._values + float(self._origin)) * 1e6)
+        step = next((step for step in (86_400e6, 1e6, 1e3) if not np.any(micros % step)), 1.0)
+        whole = np.ceil((numbers + float(self._origin)) * (1e6 / step) - 0.5)  # the earlier of two
         return [_moment(x, step, example.categories[0]) for x in whole.tolist()]
 
     def common(self, places: NDArray[np.uint32]) -> str:
@@ -310,8 +310,8 @@ def _time(value: Any) -> float:
 
 
 def _moment(number: float, step: float, like: Any) -> Any:
-    """Return the date or time that is so many steps of seconds from where ``_time`` counts."""
-    span = timedelta(microseconds=round(number * step * 1e6))
+    """Return the date or time that is so many steps of microseconds from where ``_time`` counts."""
+    span = timedelta(microseconds=round(number * step))
     if hasattr(like, "hour") and not hasattr(like, "year"):
         return (datetime.min + span).time()
     if hasattr(like, "total_seconds"):
