@@ -70,13 +70,14 @@ bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
 	$(PY) -m pytest benches --benchmark-only --benchmark-json=out/benchmarks.json
 	$(PY) benches/report.py out/benchmarks.json docs
 
-study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; writes docs/*-study.md and the tables of docs/guarantees.md
+study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; writes docs/*-study.md, docs/reproduction.md and the tables of docs/guarantees.md
 	$(PY) benches/study_rank_swap.py docs
 	$(PY) benches/study_noise.py docs
 	$(PY) benches/study_data_swap.py docs
 	$(PY) benches/study_itemsets.py docs
 	$(PY) benches/study_guarantees.py docs
 	$(PY) benches/study_mixed.py docs
+	$(PY) benches/reproduction.py docs
 
 docs: build $(VENV)/.docs ## Build the documentation into out/site; a warning fails
 	$(PY) -m mkdocs build --quiet --strict
