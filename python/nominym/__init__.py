@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nominym.noise import Noise, NoiseModel, add_noise
     from nominym.release import publish
     from nominym.swap import DataSwap, RankSwap, data_swap, rank_swap
+    from nominym.table import one_record_per_person
 
 __all__ = [
     "CONTENTS",
@@ -67,6 +68,7 @@ __all__ = [
     "gray_order",
     "gray_tsp_order",
     "itemsets",
+    "one_record_per_person",
     "publish",
     "rank_swap",
     "read_taxonomy",
@@ -90,6 +92,7 @@ _NAMES = {
     "noise": "Noise NoiseModel add_noise",
     "release": "publish",
     "swap": "DataSwap RankSwap data_swap rank_swap",
+    "table": "one_record_per_person",
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}
 

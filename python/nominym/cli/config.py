@@ -14,6 +14,8 @@ from nominym.error import MissingExtraError, ParameterError
 
 WORDS = ("number", "equal", "sets")
 """Meanings that are not in a file."""
+SETS_OF = "sets:"
+"""What stands before the taxonomy of the items, where values are lists."""
 SAY_MEANING = ("taxonomy", "meaning", "order")
 """Keys of a column that say what its values mean."""
 
@@ -48,6 +50,15 @@ def load(
     values = {f"{name}.{key}": value for name, section in content.items() for key, value in section.items()}
     placed = {name: _placed(path, column, "taxonomy", "meaning") for name, column in columns.items()}
     return _placed(path, values, "input.path", "input.taxonomy", "output.path", "output.key"), placed
+
+
+def parts_of(meaning: str) -> tuple[str, str]:
+    """Split what says a meaning into ``sets:``, if it is there, and the file or word after it.
+
+    >>> parts_of("sets:icd.csv"), parts_of("icd.csv")
+    (('sets:', 'icd.csv'), ('', 'icd.csv'))
+    """
+    return (SETS_OF, meaning.removeprefix(SETS_OF)) if meaning.startswith(SETS_OF) else ("", meaning)
 
 
 def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, type]:
@@ -111,6 +122,7 @@ def _placed(path: str, section: Mapping[str, Any], *names: str) -> dict[str, Any
 
     placed = dict(section)
     for name in names:
-        if name in placed and placed[name] not in (ICD9, ICD10, *WORDS):
-            placed[name] = os.fspath(Path(path).parent / placed[name])
+        before, file = parts_of(placed.get(name, ""))
+        if file and file not in (ICD9, ICD10, *WORDS):
+            placed[name] = before + os.fspath(Path(path).parent / file)
     return placed

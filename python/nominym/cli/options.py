@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from nominym.cli.config import SAY_MEANING, WORDS, load
+from nominym.cli.config import SAY_MEANING, SETS_OF, WORDS, load, parts_of
 from nominym.error import ParameterError
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ SHARED: Mapping[str, Shared] = {
     "release": Shared("RELEASE", "Release made of them.", place="output.path"),
     "page": Shared("--out -o", "Page to write; by default RELEASE.report.html; needed for the owner's edition."),
     "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
-                    "sex=equal, drugs=sets (lists), grade=grades.order (one value a line, lowest first).", list,
-                    "COLUMN=MEANING"),
+                    "sex=equal, drugs=sets (lists), illnesses=sets:icd.csv (lists of concepts), grade=grades.order (one "
+                    "value a line, lowest first).", list, "COLUMN=MEANING"),
     "keep": Shared("--keep", "Column that is published as it is.", list),
     "identifier": Shared("--identifier", "Column that identifies a person: dropped.", list),
     "seed": Shared("--seed", "For studies: the same seed gives the same release, which guarantees nothing.", int,
@@ -406,9 +406,15 @@ class Request:
             return otherwise
         if text in WORDS:
             return {"number": Order, "equal": Equality, "sets": Sets}[text]()
+        before, file = parts_of(text)
+        if before and (not file or file in WORDS):
+            raise ParameterError(
+                f"{text!r} names no taxonomy of the items",
+                remedy=f"give {SETS_OF}FILE with the file of a taxonomy, or sets where items are equal or not",
+            )
         said = {name: getattr(self.given, name, None) for name in ("format", "virtual_root")}
         chosen = {name: column.get(name) if value is None else value for name, value in said.items()}
-        return MeaningFile(text, chosen["format"], bool(chosen["virtual_root"]))
+        return MeaningFile(file, chosen["format"], bool(chosen["virtual_root"]), sets=bool(before))
 
     def _columns(self, columns: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         seen: dict[str, str] = {}

@@ -23,11 +23,15 @@ from nominym.release.manifest import describe
 
 @dataclass(frozen=True)
 class MeaningFile:
-    """A file that says what values mean: a taxonomy, or an order (``.order``), one value a line, lowest first."""
+    """A file that says what values mean: a taxonomy, or an order (``.order``), one value a line, lowest first.
+
+    With ``sets``, values are lists, and the taxonomy says what their items mean.
+    """
 
     path: str
     format: str | None = None
     virtual_root: bool = False
+    sets: bool = False
 
     def __fspath__(self) -> str:
         """Return the path."""
@@ -36,8 +40,12 @@ class MeaningFile:
     def read(self, progress: Progress = None) -> Meaning:
         """Read the file."""
         if as_path(self.path).suffix.lower() == ".order":
+            if self.sets:
+                remedy = Advice("give a taxonomy of the items, or {} where they are equal or not", sets=Code("nym.Sets()"))
+                raise ParameterError(f"{self.path} is an order; items of sets have none", remedy=remedy)
             return Order(_ranked(self.path))
-        return read_taxonomy(self.path, self.format, virtual_root=self.virtual_root, progress=progress)
+        taxonomy = read_taxonomy(self.path, self.format, virtual_root=self.virtual_root, progress=progress)
+        return Sets(taxonomy) if self.sets else taxonomy
 
 
 def _ranked(path: str) -> list[str]:
@@ -147,7 +155,7 @@ def noun_of(made: Mapping[str, Any]) -> str:
 
 def _asked(name: str, made: Mapping[str, Any]) -> str:
     """Write the option that gives a column the meaning that a manifest describes."""
-    file = made.get("name", "FILE")
+    file = ("sets:" if made["meaning"] == "Sets" else "") + made.get("name", "FILE")
     return f"--quasi {shlex.quote(f'{name}={file}')}"
 
 
