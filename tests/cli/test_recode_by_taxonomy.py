@@ -152,5 +152,5 @@ def test_what_is_no_taxonomy_of_items(run: Run, meaning: str, said: str) -> None
     Path("grades.order").write_text("low\nhigh\n")
     pq.write_table(pa.table({"ill": [["flu"], ["nowhere"]] * 10}), "visits.parquet")
     done = run("swap", "visits.parquet", "-o", "r.parquet", "--quasi", f"ill={meaning}", "--k", 5)
-    assert done.code == 2 and said in done.err, done.err
+    assert done.code in (2, 3) and said in done.err, done.err
     assert not Path("r.parquet").exists()
