@@ -170,7 +170,7 @@ def against_bounds(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[
 
 
 def by_position(frame: pd.DataFrame, meanings: Meanings, name: str) -> list[list[str]]:
-    """Mask a sample once for each rotation of its columns, and compare the losses of each column: places must not matter."""
+    """Mask a sample once for each rotation of its columns, and compare the losses of each column at its places."""
     sample = frame.sample(SAMPLES[-1], random_state=0).reset_index(drop=True)
     names = list(meanings)
     told: dict[str, list[float]] = {column: [] for column in names}

@@ -93,4 +93,6 @@ def test_texts_of_several_classes_come_back_plain(make: Any, repeats: int) -> No
 def test_texts_of_one_class_keep_it() -> None:
     values = [np.str_(text) for text in "abcabcabc"]
     tax = nym.Taxonomy.from_edges([(text, "all") for text in "abc"])
-    assert {type(text) for text in nym.rank_swap({"x": values}, {"x": tax}, method="random", seed=1).data["x"]} == {np.str_}
+    assert {type(text) for text in nym.rank_swap({"x": values}, {"x": tax}, method="random", seed=1).data["x"]} == {
+        np.str_
+    }

@@ -51,8 +51,8 @@ SHARED: Mapping[str, Shared] = {
     "release": Shared("RELEASE", "Release made of them.", place="output.path"),
     "page": Shared("--out -o", "Page to write; by default RELEASE.report.html; needed for the owner's edition."),
     "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
-                    "sex=equal, drugs=sets (lists), illnesses=sets:icd.csv (lists of concepts), grade=grades.order (one "
-                    "value a line, lowest first).", list, "COLUMN=MEANING"),
+                    "sex=equal, drugs=sets (lists), illnesses=sets:icd.csv (lists of concepts), grade=grades.order "
+                    "(one value a line, lowest first).", list, "COLUMN=MEANING"),
     "keep": Shared("--keep", "Column that is published as it is.", list),
     "identifier": Shared("--identifier", "Column that identifies a person: dropped.", list),
     "seed": Shared("--seed", "For studies: the same seed gives the same release, which guarantees nothing.", int,

@@ -41,7 +41,9 @@ class MeaningFile:
         """Read the file."""
         if as_path(self.path).suffix.lower() == ".order":
             if self.sets:
-                remedy = Advice("give a taxonomy of the items, or {} where they are equal or not", sets=Code("nym.Sets()"))
+                remedy = Advice(
+                    "give a taxonomy of the items, or {} where they are equal or not", sets=Code("nym.Sets()")
+                )
                 raise ParameterError(f"{self.path} is an order; items of sets have none", remedy=remedy)
             return Order(_ranked(self.path))
         taxonomy = read_taxonomy(self.path, self.format, virtual_root=self.virtual_root, progress=progress)

@@ -22,7 +22,17 @@ from pandas.api.types import is_hashable
 
 from nominym.error import DataError, ParameterError, no_column
 from nominym.meaning import is_frame, is_lazy, is_polars, is_sequence
-from nominym.table.coding import MISSING, Column, by_name, check_lengths, code, of_one_class, or_data_error, plain, type_of
+from nominym.table.coding import (
+    MISSING,
+    Column,
+    by_name,
+    check_lengths,
+    code,
+    of_one_class,
+    or_data_error,
+    plain,
+    type_of,
+)
 
 
 class Table:
