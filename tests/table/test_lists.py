@@ -71,7 +71,8 @@ def test_whole_numbers_and_cut_columns() -> None:
 def test_sets_have_one_place_whoever_codes_them() -> None:
     lists = [["b", "a"], ["a", "b", "a"], [], ["c"]]
     fast, slow = code(lists), code([tuple(items) for items in lists])
-    assert fast.lists is not None and slow.lists is None
+    assert fast.lists is not None
+    assert slow.lists is None
     space = nym.Sets().space([fast, slow])
     assert [space.name(p) for p in space.places[0][fast.codes]] == ["{a, b}", "{a, b}", "{}", "{c}"]
     assert np.array_equal(space.places[0][fast.codes], space.places[1][slow.codes])
