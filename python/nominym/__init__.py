@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from nominym.release import publish
     from nominym.study import Study
     from nominym.swap import DataSwap, RankSwap, data_swap, rank_swap
+    from nominym.table import one_record_per_person
 
 __all__ = [
     "CONTENTS",
@@ -73,6 +74,7 @@ __all__ = [
     "gray_tsp_order",
     "itemsets",
     "microaggregate",
+    "one_record_per_person",
     "publish",
     "rank_swap",
     "read_taxonomy",
@@ -101,6 +103,7 @@ _NAMES = {
     "release": "publish",
     "study": "Study",
     "swap": "DataSwap RankSwap data_swap rank_swap",
+    "table": "one_record_per_person",
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}
 
