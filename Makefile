@@ -77,7 +77,7 @@ bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
 	$(PY) benches/report.py out/benchmarks.json docs
 	$(PY) benches/instructions.py
 
-study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; writes docs/*-study.md and the tables of docs/guarantees.md
+study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; writes docs/*-study.md, docs/reproduction.md and the tables of docs/guarantees.md
 	$(PY) benches/study_rank_swap.py docs
 	$(PY) benches/study_noise.py docs
 	$(PY) benches/study_data_swap.py docs
@@ -85,6 +85,7 @@ study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; 
 	$(PY) benches/study_guarantees.py docs
 	$(PY) benches/study_mixed.py docs
 	$(PY) benches/study_aggregate.py docs
+	$(PY) benches/reproduction.py docs
 
 wheel: $(VENV)/.wheel ## Build sdist and wheel for Linux into out/dist, check them, and run the quick start in a fresh environment
 	rm -rf out/dist

@@ -121,12 +121,17 @@ def test_measures_of_others(benchmark, n: int, what: str) -> None:
         benchmark.pedantic(nym.risk.unique_exact_matches, (before, after), rounds=2)
 
 
-@pytest.mark.parametrize(("n", "sample"), [(100_000, None), (1_000_000, 20_000)])
+@pytest.mark.parametrize(
+    ("structure", "n", "sample"),
+    [("ring", 100_000, None), ("groups", 100_000, None), ("ring", 1_000_000, 20_000), ("groups", 1_000_000, None)],
+)
 @pytest.mark.benchmark(group="risk.worlds of baskets, k = 16")
-def test_worlds(benchmark, n: int, sample: int | None) -> None:
+def test_worlds(benchmark, structure: str, n: int, sample: int | None) -> None:
+    """Count the rows of all records of groups, whose rows are n/k different ones; of a ring every row is its own."""
     sets, _ = nym.datasets.baskets(n, seed=1)
-    rel = nym.recode(sets, 16, structure="ring", insiders="accepted", order="gray", seed=1)
-    told(benchmark, sample or n, f"{sample or n:,} of {n:,} records", n)
+    how = {"insiders": "accepted"} if structure == "ring" else {"effort": "none"}
+    rel = nym.recode(sets, 16, structure=structure, order="gray", seed=1, **how)
+    told(benchmark, sample or n, f"{structure}, {sample or n:,} of {n:,} records", n)
     benchmark.pedantic(nym.risk.worlds, (rel, sets), {"sample": sample, "k": 16, "seed": 1}, rounds=1)
 
 

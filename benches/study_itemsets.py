@@ -46,6 +46,14 @@ WITH_L = {
 }
 BY = {"k": WITH_K, "l": WITH_L}
 FIGURES = ("rate", "present", "absent")
+EFFORTS: dict[str, dict[str, Any]] = {
+    "Gray-TSP, none": {"order": "gray-tsp", "effort": "none"},
+    "Gray-TSP, usual": {"order": "gray-tsp"},
+    "tree, none": {"effort": "none"},
+    **{f"tree, up to {limit:g} s": {"effort": "long", "limit": limit} for limit in (0.25, 0.5, 1, 2, 4, 8)},
+    "tree, usual": {},
+    "tree, long": {"effort": "long"},
+}
 METHODS = ("closed-walk", "wmc", "augment", "split")
 
 
@@ -125,6 +133,16 @@ def times(chess: Itemsets, pumsb: Itemsets) -> tuple[dict[str, dict[int, float]]
         for label, how in six.items()
     }
     return by_k, by_size, diverse
+
+
+def efforts(sets: Itemsets, k: int = 16) -> list[tuple[str, float, float]]:
+    """Measure groups by how they are started and how long they are searched: processor seconds and error in percent."""
+    found = []
+    for label, how in EFFORTS.items():
+        start = time.process_time()
+        rel = nym.recode(sets, k=k, seed=1, **how)
+        found.append((label, time.process_time() - start, 100 * rel.error_rate(expected=True)))
+    return found
 
 
 def picture_of_losses(found: pd.DataFrame, path: Path) -> None:
@@ -219,6 +237,12 @@ def main(folder: str) -> None:
     for key, held, letter in zip(("by_k", "by_size", "diverse"), timed, ("k = {}", "× {}", "× {}"), strict=True):
         rows = [[label, *(f"{1000 * t:.3g}" for t in line.values())] for label, line in held.items()]
         parts[key] = markdown(["ms", *(letter.format(x) for x in next(iter(held.values())))], rows)
+    larger = {"pumsb": data["pumsb"], "pumsb × 10": grown(data["pumsb"], 10, np.random.default_rng(1))}
+    curves = [efforts(sets) for sets in larger.values()]
+    rows = [
+        [each[0][0], *(f"{spent:.3g} / {error:.2f}" for _, spent, error in each)] for each in zip(*curves, strict=True)
+    ]
+    parts["efforts"] = markdown(["start, effort", *larger], rows)
     fill("itemsets", parts, folder)
 
 

@@ -136,6 +136,25 @@ def against_bounds(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[
 # ---- all records
 
 
+def by_position(frame: pd.DataFrame, meanings: Meanings, name: str) -> list[list[str]]:
+    """Mask a sample once for each rotation of its columns, and compare the losses of each column at its places."""
+    sample = frame.sample(SAMPLES[-1], random_state=0).reset_index(drop=True)
+    names = list(meanings)
+    told: dict[str, list[float]] = {column: [] for column in names}
+    for k in KS:
+        for first in range(len(names)):
+            rotated = names[first:] + names[:first]
+            table, means = sample[rotated], {column: meanings[column] for column in rotated}
+            summary = nym.rank_swap(table, means, k, seed=first).summary["attributes"]
+            for column in names:
+                told[column].append(summary[column]["expected_rmse"])
+    rows = []
+    for column, losses in told.items():
+        at_k = np.split(np.array(losses), len(KS))
+        rows.append([name, column, *(f"{uneven(each):.2f}" for each in at_k)])
+    return rows
+
+
 def on_all_records(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[list[list[str]], pd.DataFrame]:
     """Mask all records, and tell loss and change of correlations."""
     rows, losses = [], []
@@ -229,12 +248,13 @@ def picture(losses: pd.DataFrame, file: Path) -> None:
 def main(folder: str) -> None:
     """Write ``mixed-study.md`` and its picture."""
     warnings.simplefilter("ignore", nym.PrivacyWarning)
-    bounds, each, whole, numbers, ranks, losses = [], [], [], [], [], []
+    bounds, each, places, whole, numbers, ranks, losses = [], [], [], [], [], [], []
     for name, load in SOURCES.items():
         frame, meanings = load()
         together, apart = against_bounds(frame, meanings, name)
         bounds += together
         each += apart
+        places += by_position(frame, meanings, name)
         rows, lost = on_all_records(frame, meanings, name)
         whole += rows
         losses.append(lost)
@@ -245,11 +265,12 @@ def main(folder: str) -> None:
         "bounds": "data; records; k; flow; strict; annealed; MDAV; strict / flow; annealed / flow; MDAV / flow; "
         "flow, uneven; strict, uneven",
         "columns": "data; k; column; flow; strict; strict / flow",
+        "places": "data; column; " + "; ".join(f"k = {k}" for k in KS),
         "whole": "data; records; k; loss; of the columns; unchanged; change of correlations, mean; largest; time",
         "numbers": "data; records; k; MDAV; strict; strict / MDAV; CPU time, MDAV; CPU time, strict",
         "ranks": "data; method; loss; change of correlations; found by the best attack; guaranteed",
     }
-    tables = dict(zip(heads, (bounds, each, whole, numbers, ranks), strict=True))
+    tables = dict(zip(heads, (bounds, each, places, whole, numbers, ranks), strict=True))
     text = Path(__file__).with_name("study_mixed.md").read_text(encoding="utf-8")
     for name, rows in tables.items():
         text = text.replace(f"{{{name}}}", markdown(heads[name].split("; "), rows))

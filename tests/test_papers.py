@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -57,7 +58,7 @@ def test_the_domain_of_an_attribute() -> None:
     assert set(values) < set(drawn) <= set(tax.subtree("disorder"))
 
 
-# Domingo-Ferrer, Sánchez and Rufian-Torrell (2013): lemmas 1 to 3; lemma 4 and theorem 1 are in tests/stats.
+# Domingo-Ferrer, Sánchez and Rufian-Torrell (2013): lemmas 1 to 3; theorem 1 is in tests/stats.
 
 
 def distances(tax: nym.Taxonomy, nodes: list[str]) -> dict[tuple[str, str], float]:
@@ -84,6 +85,14 @@ def test_lemmas_of_marginality(edges: Edges) -> None:
     for a in nodes:  # lemma 2
         for parent in tax.parents(a):
             assert far[a, parent] > max(far[a, x] for x in below[a])
+
+
+def test_the_two_variances_may_disagree() -> None:
+    """Lemma 4 has VarM and VarH order samples of one size alike; here, with leaves alone, they do not."""
+    tax = nym.Taxonomy.from_edges([("c1", "c0"), ("c2", "c0"), ("c3", "c2"), ("c4", "c2"), ("c5", "c0")])
+    samples = [["c5", "c3", "c1", "c5", "c1", "c3", "c4", "c5"], ["c3", "c4", "c1", "c5", "c1", "c3", "c4", "c5"]]
+    assert [nym.stats.marginality_variance(sample, tax) for sample in samples] == [25.75, 26.0]
+    assert [nym.stats.var_h(sample, tax) for sample in samples] == [Fraction(179, 28), Fraction(75, 14)]
 
 
 @settings(max_examples=40)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nominym.aggregate import Microaggregate, microaggregate
     from nominym.control import set_threads
     from nominym.guarantee import Guarantee
-    from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, tour_length
+    from nominym.itemsets import Itemsets, Recode, best_order, gray_order, gray_tsp_order, tour_length, tree_order
     from nominym.itemsets.recode import recode
     from nominym.meaning import (
         CONTENTS,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from nominym.release import publish
     from nominym.study import Study
     from nominym.swap import DataSwap, RankSwap, data_swap, rank_swap
+    from nominym.table import one_record_per_person
 
 __all__ = [
     "CONTENTS",
@@ -73,6 +74,7 @@ __all__ = [
     "gray_tsp_order",
     "itemsets",
     "microaggregate",
+    "one_record_per_person",
     "publish",
     "rank_swap",
     "read_taxonomy",
@@ -85,6 +87,7 @@ __all__ = [
     "stats",
     "study",
     "tour_length",
+    "tree_order",
 ]
 
 # Rooms that are names of their own, and the names that others have for everybody.
@@ -93,13 +96,14 @@ _NAMES = {
     "aggregate": "Microaggregate microaggregate",
     "control": "set_threads",
     "guarantee": "Guarantee",
-    "itemsets": "Itemsets Recode best_order gray_order gray_tsp_order recode tour_length",
+    "itemsets": "Itemsets Recode best_order gray_order gray_tsp_order recode tour_length tree_order",
     "meaning": "CONTENTS MEASURES DistanceMatrix Equality Measure Order Sets Taxonomy read_taxonomy",
     "method": "Result",
     "noise": "Noise NoiseModel add_noise",
     "release": "publish",
     "study": "Study",
     "swap": "DataSwap RankSwap data_swap rank_swap",
+    "table": "one_record_per_person",
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split()}
 

@@ -14,7 +14,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from numbers import Integral
 from typing import TypeAlias
@@ -174,6 +174,15 @@ def as_size(size: float) -> str:
     ('1.2 GiB', '1.0 MiB')
     """
     return f"{size / 2**30:,.1f} GiB" if size >= 2**30 else f"{size / 2**20:,.1f} MiB"
+
+
+def require_matrices(sizes: Mapping[object, int], remedy: str) -> None:
+    """Refuse matrices of columns that do not fit together, by their bytes; ``{}`` in the remedy names the largest."""
+    size = sum(sizes.values())
+    if size:
+        largest = max(sizes, key=lambda name: sizes[name])
+        of = f" for each of {len(sizes):,} columns" if len(sizes) > 1 else ""
+        require(size, f"a matrix of distances{of}", remedy.replace("{}", repr(largest)))
 
 
 def require_matrix(size: int, itemsize: int, remedy: str) -> None:

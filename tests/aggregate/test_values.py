@@ -40,8 +40,8 @@ def taxonomies(draw: Any, several: bool) -> nym.Taxonomy:
     pairs = []
     for child in range(1, n):
         most = 3 if several else 1
-        for parent in draw(st.sets(st.integers(max(0, child - 5), child - 1), min_size=1, max_size=most)):
-            pairs.append((f"c{child:02}", f"c{parent:02}"))
+        parents = draw(st.sets(st.integers(max(0, child - 5), child - 1), min_size=1, max_size=most))
+        pairs += [(f"c{child:02}", f"c{parent:02}") for parent in parents]
     return nym.Taxonomy.from_edges(pairs)
 
 

@@ -110,3 +110,49 @@ def test_a_column_of_lists_in_a_table(run: Run) -> None:
     assert sorted(map(str, swapped)) == sorted(map(str, drugs))
     done = run("audit", "visits.parquet", "r.parquet", "--key", "owner.parquet")
     assert "the attacks run found" in done.out, done.err + done.out
+
+
+def test_lists_of_concepts_in_a_table(run: Run) -> None:
+    """Items of lists have a taxonomy, from the shell and from TOML; audit and measure ask for the same."""
+    Path("in").mkdir()
+    edges = [("flu", "lung"), ("cold", "lung"), ("lung", "illness"), ("coma", "illness")]
+    Path("in/ill.csv").write_text("child,parent\n" + "".join(f"{child},{parent}\n" for child, parent in edges))
+    lists = [[["flu", "coma"], ["cold"], [], ["lung", "flu"]][i % 4] for i in range(60)]
+    pq.write_table(pa.table({"ill": lists, "age": [20 + i % 30 for i in range(60)]}), "in/visits.parquet")
+    made = ("in/visits.parquet", "--quasi", "ill=sets:in/ill.csv", "--quasi", "age=number", "--k", 5, "--seed", 1)
+    done = run("swap", *made, "-o", "r.parquet", "--key", "owner.parquet")
+    assert done.code == 0, done.err
+    meaning = nym.release.read_manifest("r.parquet").meanings["ill"]
+    tax = nym.Taxonomy.from_edges(edges)
+    assert meaning == nym.release.manifest.describe(nym.Sets(tax), "in/ill.csv")
+    text = '[input]\npath = "visits.parquet"\n[output]\npath = "r.parquet"\n'
+    text += '[columns.ill]\nrole = "quasi-identifier"\nmeaning = "sets:ill.csv"\n'
+    text += '[columns.age]\nrole = "quasi-identifier"\nmeaning = "number"\n[method]\nk = 5\nseed = 1\n'
+    Path("in/a.toml").write_text(text)
+    assert run("swap", "--config", "in/a.toml").code == 0
+    assert pq.read_table("in/r.parquet").equals(pq.read_table("r.parquet"))
+    done = run("measure", "in/visits.parquet", "r.parquet", "--key", "owner.parquet")
+    assert "give --quasi ill=sets:ill.csv" in done.out + done.err
+    done = run("measure", "in/visits.parquet", "r.parquet", "--key", "owner.parquet", "--quasi", "ill=sets:in/ill.csv")
+    assert done.code == 0
+    assert "for want of" not in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("meaning", "said"),
+    [
+        ("sets:", "'sets:' names no taxonomy of the items"),
+        ("sets:number", "names no taxonomy of the items"),
+        ("sets:none.csv", "none.csv: No such file"),
+        ("sets:grades.order", "is an order; items of sets have none"),
+        ("sets:ill.csv", "nowhere"),
+    ],
+)
+def test_what_is_no_taxonomy_of_items(run: Run, meaning: str, said: str) -> None:
+    Path("ill.csv").write_text("child,parent\nflu,lung\ncold,lung\n")
+    Path("grades.order").write_text("low\nhigh\n")
+    pq.write_table(pa.table({"ill": [["flu"], ["nowhere"]] * 10}), "visits.parquet")
+    done = run("swap", "visits.parquet", "-o", "r.parquet", "--quasi", f"ill={meaning}", "--k", 5)
+    assert done.code in (2, 3)
+    assert said in done.err
+    assert not Path("r.parquet").exists()

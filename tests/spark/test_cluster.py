@@ -31,7 +31,7 @@ def test_a_killed_executor_changes_nothing_and_workers_need_no_nominym(tmp_path:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYTHONPATH"))}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", script, tmp_path], env={**environment, "SPARK_LOCAL_IP": "127.0.0.1"},
-        capture_output=True, text=True, timeout=400, check=False,
+        capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads(done.stdout.splitlines()[-1])

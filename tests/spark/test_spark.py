@@ -105,12 +105,14 @@ def kill_first_attempts(run: Any) -> Any:
 
 @pytest.mark.parametrize("plan", ["driver", "blocks"])
 def test_killed_and_moved_tasks_give_the_same_rows(
-    data: Any, table: Any, plan: Any, monkeypatch: pytest.MonkeyPatch
+    session: Any, data: Any, table: Any, plan: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nominym.spark import blocks, methods, tasks
 
     monkeypatch.setattr(methods, "BLOCK_RECORDS", 200)
     monkeypatch.setattr(blocks, "BLOCK_RECORDS", 300)
+    # Several tasks, however small they are.
+    session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
     undisturbed = nym.spark.rank_swap(data, table[1], k=K, seed=3, plan=plan)
     expected = rows_of(undisturbed.data)
     assert columns_are_kept(table[0], pd.DataFrame(expected, columns=list(table[0])))
@@ -121,6 +123,7 @@ def test_killed_and_moved_tasks_give_the_same_rows(
     disturbed = nym.spark.rank_swap(moved, table[1], k=K, seed=3, plan=plan)
     assert disturbed.summary == undisturbed.summary
     assert rows_of(disturbed.data) == expected
+    session.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
 
 
 def test_blocks_keep_the_guarantee_at_little_cost(data: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:

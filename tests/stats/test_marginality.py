@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nominym import DistanceMatrix, Taxonomy, error, stats
+from nominym import DistanceMatrix, Equality, Order, Sets, Taxonomy, error, stats
 from reference import Edges, Naive, both, edge_lists
 
 TREE = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
@@ -199,3 +199,19 @@ def test_missing_values_have_no_marginality() -> None:
     found = stats.marginality(["flu", None, "coma"], TREE)
     assert np.isnan(found[1])
     assert found[[0, 2]].tolist() == stats.marginality(["flu", "coma"], TREE).tolist()
+
+
+def test_sse_distance_of_ranks_and_plain_categories() -> None:
+    """Half the mean squared distance of different records is the variance, whatever the distance is."""
+    rng = np.random.default_rng(8)
+    frame = {"grade": rng.choice(["low", "mid", "high"], 30), "sex": rng.choice(["f", "m", "x"], 30)}
+    first, second = rng.integers(0, 30, (2, 50))
+    rank = np.array([["low", "mid", "high"].index(grade) for grade in frame["grade"]])
+    squares = [np.subtract.outer(rank, rank) ** 2, (frame["sex"][:, None] != frame["sex"][None]).astype(float)]
+    expected = np.sqrt(sum((d[first, second] / 2) / (d.sum() / (2 * 30 * 29)) for d in squares))
+    meanings = {"grade": Order(["low", "mid", "high"]), "sex": Equality()}
+    assert np.allclose(stats.sse_distance(frame, first, second, meanings), expected)
+    with pytest.raises(error.ParameterError, match="Sets has no variance"):
+        stats.sse_distance(frame, 0, 1, {"sex": Sets()}, columns=["sex"])
+    with pytest.raises(error.DataError, match="no place in the given order"):
+        stats.sse_distance(frame, 0, 1, {"grade": Order(["low", "mid"])}, columns=["grade"])

@@ -38,7 +38,8 @@ def codings(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 @pytest.mark.parametrize(
     "method",
     [nym.RankSwap(k=5, accept="secondary"), nym.RankSwap(k=5, method="records"), nym.Noise(alpha=0.3),
-     nym.DataSwap(rate=0.2)],
+     nym.DataSwap(rate=0.2), nym.Microaggregate(k=5, accept="secondary"),
+     nym.Microaggregate(k=5, replace="subsumer", accept="secondary")],
     ids=lambda method: method.command,
 )  # fmt: skip
 def test_from_frame_to_report(method: nym.RankSwap, codings: Counter[str], tmp_path: Path) -> None:
@@ -62,6 +63,7 @@ def test_a_sweep_codes_nothing(codings: Counter[str], tmp_path: Path) -> None:
     res = nym.rank_swap(frame, {"diagnosis": taxonomies["diagnosis"]}, k=5, accept=["secondary", "procedure"], seed=1)
     codings.clear()
     nym.report.sweep(res, {"k": [2, 10, 20]})
+    nym.report.compare_methods(res)
     assert not codings
 
 

@@ -224,7 +224,8 @@ def progress() -> bool | None:
 
 
 _PHRASES = {
-    "meanings": "--quasi COLUMN=MEANING (a taxonomy, number, equal, sets, or a file of values in order, .order)",
+    "meanings": "--quasi COLUMN=MEANING (a taxonomy, number, equal, sets, sets:TAXONOMY, or a file of values in order, "
+    ".order)",
     "masked": "--quasi",
     "listed": "--quasi COLUMN=FILE.order",
     "numbers": "--quasi COLUMN=number",

@@ -14,6 +14,8 @@ from nominym.error import MissingExtraError, ParameterError
 
 WORDS = ("number", "equal", "sets")
 """Meanings that are not in a file."""
+SETS_OF = "sets:"
+"""What stands before the taxonomy of the items, where values are lists."""
 SAY_MEANING = ("taxonomy", "meaning", "order")
 """Keys of a column that say what its values mean."""
 
@@ -76,6 +78,15 @@ def load_study(path: str) -> dict[str, Any]:
     if not isinstance(methods, list) or not all(isinstance(each, dict) for each in methods):
         raise ParameterError(f'{path}: methods are sections of their own: [[methods]], command = "swap", k = [2, 5]')
     return {"seeds": 5, "measures": None, **content, "data": data, "methods": methods}
+
+
+def parts_of(meaning: str) -> tuple[str, str]:
+    """Split what says a meaning into ``sets:``, if it is there, and the file or word after it.
+
+    >>> parts_of("sets:icd.csv"), parts_of("icd.csv")
+    (('sets:', 'icd.csv'), ('', 'icd.csv'))
+    """
+    return (SETS_OF, meaning.removeprefix(SETS_OF)) if meaning.startswith(SETS_OF) else ("", meaning)
 
 
 def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, Any]:
@@ -142,6 +153,7 @@ def _placed(path: str, section: Mapping[str, Any], *names: str) -> dict[str, Any
 
     placed = dict(section)
     for name in names:
-        if name in placed and placed[name] not in (*PACKAGED, *WORDS):
-            placed[name] = os.fspath(Path(path).parent / placed[name])
+        before, file = parts_of(placed.get(name, ""))
+        if file and file not in (*PACKAGED, *WORDS):
+            placed[name] = before + os.fspath(Path(path).parent / file)
     return placed

@@ -12,12 +12,12 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from nominym.cli.config import SAY_MEANING, WORDS, load
+from nominym.cli.config import SAY_MEANING, SETS_OF, WORDS, load, parts_of
 from nominym.error import ParameterError
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ SHARED: Mapping[str, Shared] = {
     "release": Shared("RELEASE", "Release made of them.", place="output.path"),
     "page": Shared("--out -o", "Page to write; by default RELEASE.report.html; needed for the owner's edition."),
     "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
-                    "sex=equal, drugs=sets (lists), grade=grades.order (one value a line, lowest first).", list,
-                    "COLUMN=MEANING"),
+                    "sex=equal, drugs=sets (lists), illnesses=sets:icd.csv (lists of concepts), grade=grades.order "
+                    "(one value a line, lowest first).", list, "COLUMN=MEANING"),
     "keep": Shared("--keep", "Columns that are published as they are: ward,age.", list),
     "identifier": Shared("--identifier", "Columns that identify a person: dropped.", list),
     "seed": Shared("--seed", "For studies: the same seed gives the same release, which guarantees nothing.", int,
@@ -503,7 +503,13 @@ class Request:
             return otherwise
         if text in WORDS:
             return {"number": Order, "equal": Equality, "sets": Sets}[text]()
-        return self._hierarchy(text, column)
+        before, file = parts_of(text)
+        if before and (not file or file in WORDS):
+            raise ParameterError(
+                f"{text!r} names no taxonomy of the items",
+                remedy=f"give {SETS_OF}FILE with the file of a taxonomy, or sets where items are equal or not",
+            )
+        return replace(self._hierarchy(file, column), sets=bool(before))
 
     def _columns(self, columns: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         seen: dict[str, str] = {}

@@ -14,7 +14,7 @@ from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import Advice, DataError, MissingValueError, as_argument
 from nominym.meaning import Cells
-from nominym.table import MISSING, Attribute, Column
+from nominym.table import MISSING, Attribute, Column, all_with_missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,9 +44,9 @@ def form(
     check_limits(k, person, sensitive)
     if best and not limits and len(attributes) == 1 and (found := _along_the_line(attributes[0], k, progress)):
         return found
-    codes, distances, _ = zip(*(attribute.with_missing for attribute in attributes), strict=True)
+    codes, distances, _ = all_with_missing(attributes)
     with reporter(progress, "groups") as report:
-        made = _core.group_records(list(codes), list(distances), k, longer, seed, report, limits or None)
+        made = _core.group_records(codes, distances, k, longer, seed, report, limits or None)
     return Partition(*made)
 
 

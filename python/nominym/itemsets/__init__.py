@@ -15,7 +15,7 @@ taxonomy (``concepts``). The other modules read columns and tables (``columns``,
 from nominym.itemsets.concepts import closed, lowest
 from nominym.itemsets.files import read_release
 from nominym.itemsets.metrics import error_rate, query_error, semantic_error
-from nominym.itemsets.order import best_order, gray_order, gray_tsp_order, tour_length
+from nominym.itemsets.order import best_order, gray_order, gray_tsp_order, tour_length, tree_order
 from nominym.itemsets.recode import Recode, recode
 from nominym.itemsets.release import Release
 from nominym.itemsets.sets import Itemsets
@@ -35,4 +35,5 @@ __all__ = [
     "recode",
     "semantic_error",
     "tour_length",
+    "tree_order",
 ]

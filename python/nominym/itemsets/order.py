@@ -88,6 +88,23 @@ def best_order(sets: Itemsets, k: int, seed: int | None = None, *, progress: Pro
         return _core.order_best(sets.core, k, seed, report)
 
 
+def tree_order(sets: Itemsets, seed: int | None = None, *, progress: Progress = None) -> NDArray[np.uint32]:
+    """Return an order of all records in which like ones follow each other, cluster by cluster: a start for groups.
+
+    It is the preorder of a spanning tree of the records that are near each other, small subtrees first.
+
+    >>> import nominym as nym
+    >>> sets = nym.Itemsets.from_lists([[1, 2], [7, 8, 9], [1, 2, 4], [7, 8], [1, 2, 3], [8, 9]])
+    >>> order = nym.tree_order(sets, seed=1).tolist()
+    >>> {*order[:3]} in ({0, 2, 4}, {1, 3, 5})
+    True
+    """
+    check_sets(sets=sets)
+    check_seed(seed)
+    with reporter(progress, "order") as report:
+        return _core.order_tree(sets.core, seed, report)
+
+
 def tour_length(sets: Itemsets, order: Any, cyclic: bool = True) -> int:
     """Add up the distances (items that only one of two has) between consecutive records, and back to the first.
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nominym.table import Column
 
 Structure = Literal["groups", "ring", "cahd"]
-OrderName = Literal["gray", "gray-tsp", "best"]
+OrderName = Literal["gray", "gray-tsp", "best", "tree"]
 RingMethod = Literal["split", "augment", "closed-walk", "wmc"]
 Effort = Literal["none", "usual", "long"]
 Insiders = Literal["refused", "accepted"]
@@ -85,7 +85,8 @@ class Recode(Method):
                            shown="l, sensitive labels")  # fmt: skip
     structure: Structure = option(str, "groups", "Who may be whom: groups, ring (as published), cahd (baseline).",
                                   choices=get_args(Structure), shown="Structure")  # fmt: skip
-    order: Any = option(str, "gray-tsp", "Order of the records: gray-tsp, gray, best.", shown="Order of the records")
+    order: Any = option(str, None, "Order: tree (default with groups), gray-tsp (default else), gray, best.",
+                        shown="Order of the records")  # fmt: skip
     method: RingMethod | None = option(str, None, "Draw from a ring by split (default), augment, closed-walk, wmc.",
                                        choices=get_args(RingMethod), only={"structure": ("ring",)},
                                        shown="Draw of the assignment")  # fmt: skip
@@ -101,7 +102,7 @@ class Recode(Method):
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
-        if not isinstance(self.order, str | _Numbers):
+        if not isinstance(self.order, str | _Numbers | None):
             self._set("order", _Numbers(self.order))
         self._set("segment", orders.check_segment(self.segment))
         if self.method is None and isinstance(self.structure, str) and self.structure == "ring":
@@ -120,7 +121,7 @@ class Recode(Method):
         if isinstance(self.order, str) and self.order not in names:
             what = f"give {', '.join(map(repr, names[:-1]))}, or the numbers of all records"
             raise ParameterError(what, parameter="order", value=self.order)
-        if self.order != "gray-tsp" and self.segment != orders.SEGMENT:
+        if self._along != "gray-tsp" and self.segment != orders.SEGMENT:
             what = "it plays a part only where order is 'gray-tsp'"
             raise ParameterError(what, parameter="segment", value=self.segment)
         if self.taxonomy is not None and self.taxonomy != _GIVEN:
@@ -128,6 +129,11 @@ class Recode(Method):
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
+
+    @property
+    def _along(self) -> Any:
+        """The order, by structure where none is given: groups start from clusters, the others are as published."""
+        return self.order or ("tree" if self.structure == "groups" else "gray-tsp")
 
     @property
     def _said(self) -> str:
@@ -178,14 +184,14 @@ class Recode(Method):
     @property
     def public(self) -> Recode:
         """The method without the numbers of records, if the order was given by number, and without a taxonomy."""
-        order = self.order if isinstance(self.order, str) else _GIVEN
+        order = _GIVEN if isinstance(self.order, _Numbers) else self.order
         return replace(self, order=order, taxonomy=None if self.taxonomy is None else _GIVEN)
 
     def params(self) -> dict[str, Any]:
         """List the options that play a part, for the record of a release."""
-        segment = {"segment": self.segment} if self.order == "gray-tsp" else {}
+        segment = {"segment": self.segment} if self._along == "gray-tsp" else {}
         meant = {} if self.taxonomy is None else {"taxonomy": _GIVEN}
-        return {**super().params(), "order": self.public.order, **segment, **meant}
+        return {**super().params(), "order": self.public._along, **segment, **meant}
 
     def apply(
         self,
@@ -279,12 +285,15 @@ class Recode(Method):
         return column
 
     def _order(self, sets: Itemsets, seed: int | None, progress: Progress) -> NDArray[np.uint32]:
-        if self.order == "gray":
+        along = self._along
+        if along == "gray":
             return orders.gray_order(sets, progress=progress)
-        if self.order == "gray-tsp":
+        if along == "gray-tsp":
             return orders.gray_tsp_order(sets, self.segment, seed, progress=progress)
-        if self.order == "best":
+        if along == "best":
             return orders.best_order(sets, self.least, seed, progress=progress)
+        if along == "tree":
+            return orders.tree_order(sets, seed, progress=progress)
         if self.order == _GIVEN:
             raise ParameterError("the numbers of the records were not kept; give them", parameter="order", value=_GIVEN)
         return orders.check_order(self.order, sets.n)
@@ -325,7 +334,7 @@ def recode(
     labels: Any = None,
     person: Any = None,
     structure: Structure = "groups",
-    order: Any = "gray-tsp",
+    order: Any = None,
     method: RingMethod | None = None,
     segment: tuple[int, int] = orders.SEGMENT,
     effort: Effort = "usual",
@@ -379,7 +388,8 @@ def recode(
         groups of consecutive records.
     order
         "gray": records by their rank in Gray code; "gray-tsp": short paths inside segments of it; "best": an order
-        found for this k from a graph of near records; or the numbers of all records.
+        found for this k from a graph of near records; "tree": the preorder of a spanning tree of that graph, cluster by
+        cluster; or the numbers of all records. Without it, "tree" for groups and "gray-tsp" for the others.
     method
         How to draw an assignment from a ring, for structure="ring" only: "split" (default) halves the graph along Euler
         circuits; "augment" extracts all k assignments by random walks, "closed-walk" as published, "wmc" with

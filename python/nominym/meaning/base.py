@@ -198,6 +198,10 @@ class Values(Protocol):
         """The distinct values as an array, where they are plain numbers."""
 
     @property
+    def lists(self) -> Any:
+        """The distinct values as an Arrow array of lists, where they are lists of texts or of whole numbers."""
+
+    @property
     def counts(self) -> NDArray[np.uint64]:
         """Records of each."""
 

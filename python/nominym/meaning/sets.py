@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, overload
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from nominym._core import Sets as Rows
@@ -81,25 +82,29 @@ class SetSpace(Space):
         """Place the sets of the columns."""
         super().__init__(columns)
         self.taxonomy = meaning.taxonomy
-        listed = [[_items(value, column.name) for value in column.categories] for column in columns]
-        sets = [items for part in listed for items in part]
+        listed = [_flattened(column) for column in columns]
         counts = np.concatenate([column.counts for column in columns]).astype(np.int64)
-        self._items: Sequence[str] = sorted({item for items in sets for item in items})
+        self._items: Sequence[str] = sorted({item for names, _, _ in listed for item in names})
         number = {item: i for i, item in enumerate(self._items)}
-        starts = np.cumsum([0, *map(len, sets)], dtype=np.uint64)
-        codes = np.array([number[item] for items in sets for item in items], dtype=np.uint32)
-        rows = Rows.make(len(number), starts, codes)
+        sizes = np.concatenate([sizes for _, _, sizes in listed])
+        of_item = [np.array([number[item] for item in names], dtype=np.int64)[codes] for names, codes, _ in listed]
+        # Each item of a set once, and in order.
+        owner, width = np.repeat(np.arange(len(sizes)), sizes), max(len(number), 1)
+        held = np.sort(owner * width + np.concatenate(of_item))
+        owner, codes = np.divmod(held[np.append(True, held[1:] != held[:-1])[: len(held)]], width)
+        starts = np.append(0, np.cumsum(np.bincount(owner, minlength=len(sizes))))
+        rows = Rows.make(len(number), starts.astype(np.uint64), codes.astype(np.uint32))
         assert isinstance(rows, Rows)  # each item once
         if self.taxonomy is not None:
-            held = np.bincount(codes, np.repeat(counts, [len(items) for items in sets]), len(number)).astype(int)
+            frequency = np.bincount(codes, counts[owner], len(number)).astype(int)
             names = [column.name for column in columns if column.name is not None]
-            concepts = self.taxonomy.concepts(self._items, held.tolist(), ", ".join(names) or None)
+            concepts = self.taxonomy.concepts(self._items, frequency.tolist(), ", ".join(names) or None)
             rows, self._concepts = rows.over_concepts(self.taxonomy.graph, concepts)
             self._items = [self.taxonomy.ids[concept] for concept in self._concepts.tolist()]
         place, firsts = _distinct(rows)
         self._rows = rows.select(firsts)
         self._known: dict[bytes, int] | None = None
-        self.places = np.split(place, np.cumsum([len(part) for part in listed])[:-1])
+        self.places = np.split(place, np.cumsum([len(sizes) for _, _, sizes in listed])[:-1])
         self._votes = self._count(place, counts)
         self._records = int(counts.sum())
         self.names = _Names(self)
@@ -217,6 +222,19 @@ class _Names(Sequence[str]):
         return self._space.name(range(len(self))[key])
 
 
+def _flattened(column: Values) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the items of a column, the number of each in all its sets one after another, and the sizes of the sets."""
+    if column.lists is None:
+        sets = [_items(value, column.name) for value in column.categories]
+        number: dict[str, int] = {}
+        codes = [number.setdefault(item, len(number)) for items in sets for item in items]
+        return list(number), np.array(codes, dtype=np.int64), np.array([len(items) for items in sets], dtype=np.int64)
+    encoded = column.lists.flatten().dictionary_encode()
+    codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    starts = column.lists.offsets.to_numpy()
+    return list(map(str, encoded.dictionary.to_pylist())), codes, np.diff(starts)
+
+
 def _items(value: Any, column: str | None) -> list[str]:
     """Return the items of a set as texts, each once."""
     # What can be gone through once would be empty in the release.
@@ -249,6 +267,7 @@ def _keys(rows: Rows) -> Iterable[bytes]:
 
 def _distinct(rows: Rows) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Number the distinct rows: the number of each row, and the first row of each number."""
-    numbers: dict[bytes, int] = {}
-    place = np.array([numbers.setdefault(key, len(numbers)) for key in _keys(rows)], dtype=np.uint32)
+    ends, held = 4 * rows.starts().astype(np.int64), rows.items()
+    written = pa.Array.from_buffers(pa.large_binary(), len(rows), [None, pa.py_buffer(ends), pa.py_buffer(held)])
+    place = written.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.uint32)
     return place, np.unique(place, return_index=True)[1].astype(np.uint32)

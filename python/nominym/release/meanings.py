@@ -23,13 +23,17 @@ from nominym.release.manifest import describe
 
 @dataclass(frozen=True)
 class MeaningFile:
-    """A file that says what values mean: a taxonomy, or an order (``.order``), one value a line, lowest first."""
+    """A file that says what values mean: a taxonomy, or an order (``.order``), one value a line, lowest first.
+
+    With ``sets``, values are lists, and the taxonomy says what their items mean.
+    """
 
     path: str
     format: str | None = None
     virtual_root: bool = False
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Those of the reader of the format, such as the columns of child and parent."""
+    sets: bool = False
 
     def __fspath__(self) -> str:
         """Return the path."""
@@ -38,9 +42,15 @@ class MeaningFile:
     def read(self, progress: Progress = None) -> Meaning:
         """Read the file."""
         if as_path(self.path).suffix.lower() == ".order":
+            if self.sets:
+                remedy = Advice(
+                    "give a taxonomy of the items, or {} where they are equal or not", sets=Code("nym.Sets()")
+                )
+                raise ParameterError(f"{self.path} is an order; items of sets have none", remedy=remedy)
             return Order(_ranked(self.path))
         how = {"virtual_root": self.virtual_root, **self.options}
-        return read_taxonomy(self.path, self.format, progress=progress, **how)
+        taxonomy = read_taxonomy(self.path, self.format, progress=progress, **how)
+        return Sets(taxonomy) if self.sets else taxonomy
 
 
 def _ranked(path: str) -> list[str]:
@@ -150,7 +160,7 @@ def noun_of(made: Mapping[str, Any]) -> str:
 
 def _asked(name: str, made: Mapping[str, Any]) -> str:
     """Write the option that gives a column the meaning that a manifest describes."""
-    file = made.get("name", "FILE")
+    file = ("sets:" if made["meaning"] == "Sets" else "") + made.get("name", "FILE")
     return f"--quasi {shlex.quote(f'{name}={file}')}"
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 from nominym import _core
 from nominym.control import Progress, reporter
 from nominym.error import DataError, MissingValueError, ParameterError, TaxonomyError
-from nominym.meaning import ConceptSpace, Order, Taxonomy
+from nominym.meaning import ConceptSpace, Equality, Meaning, Order, Taxonomy
 from nominym.table import MISSING, Column, Missing, Table, code, column_names, complete
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def sse_distance(
     frame: Any,
     first: Any,
     second: Any,
-    taxonomies: Mapping[Any, Taxonomy],
+    taxonomies: Mapping[Any, Meaning],
     *,
     columns: Sequence[Any] | None = None,
     tree: Tree = None,
@@ -173,22 +173,31 @@ def sse_distance(
 ) -> NDArray[np.float64]:
     """Measure the distance of pairs of records over nominal, ordinal and numerical columns (definition 4).
 
-    ``first`` and ``second`` are row numbers (one, or as many as pairs are asked for). Columns named in ``taxonomies``
-    are nominal; numbers and ordered categories (by rank) are numerical. Each column's part is the variance within the
-    pair by the variance of all records; a column without variance has no part.
+    ``first`` and ``second`` are row numbers (one, or as many as pairs are asked for). ``taxonomies`` says what columns
+    mean: a ``Taxonomy`` for concepts, an ``Order`` for ranked values, ``Equality`` for plain categories; numbers and
+    ordered categories (by rank) need none. Each column's part is the variance within the pair by the variance of all
+    records; a column without variance has no part. The variance of plain categories is half the probability that two
+    different records differ, as that of numbers is half their expected squared difference.
 
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
     >>> frame = {"diag": ["flu", "coma", "deep coma"], "age": [30, 60, 90]}
     >>> sse_distance(frame, [0, 0], [1, 2], {"diag": tax}).round(4).tolist()
     [1.0488, 1.6583]
+    >>> frame |= {"pain": ["none", "some", "much"], "sex": ["f", "m", "f"]}
+    >>> meanings = {"diag": tax, "pain": Order(["none", "some", "much"]), "sex": Equality()}
+    >>> sse_distance(frame, [0, 0], [1, 2], meanings).round(4).tolist()
+    [1.7607, 2.1794]
     """
     table = Table(frame)
     if isinstance(columns, str):
         raise ParameterError(f"columns: a list of names is needed, not the one text {columns!r}")
     names = table.names if columns is None else column_names(list(dict.fromkeys(columns)), table.names)
-    for name in taxonomies:
+    for name, meaning in taxonomies.items():
         if name not in names:
             raise ParameterError(f"taxonomies names {name!r}, which is not among the columns {names}")
+        if not isinstance(meaning, Taxonomy | Order | Equality):
+            what = f"column {name!r}: {type(meaning).__name__} has no variance; give a Taxonomy, an Order or Equality"
+            raise ParameterError(what, parameter="taxonomies")
     if not names:
         raise DataError("no column to measure")
     records = len(table)
@@ -197,15 +206,21 @@ def sse_distance(
         raise ParameterError(f"first has {len(pairs[0])} rows and second {len(pairs[1])}; give pairs")
     total = np.zeros(len(pairs[0]))
     for name in names:
-        if name in taxonomies:
-            column = table.column(name)
+        meaning, column = taxonomies.get(name), table.column(name)
+        if isinstance(meaning, Taxonomy):
             column.check_missing("error")
-            mapped = _Mapped(column, taxonomies[name], tree)
+            mapped = _Mapped(column, meaning, tree)
             places = [mapped.places[column.codes[rows]] for rows in pairs]
             with reporter(progress, "distances") as report:
                 within, overall = mapped.core.distances(places[0], places[1], report), mapped.variance
+        elif isinstance(meaning, Equality):
+            column.check_missing("error")
+            of_record = meaning.space([column]).places[0][column.codes]
+            counts = np.bincount(of_record).astype(np.float64)
+            within = (of_record[pairs[0]] != of_record[pairs[1]]) / 2
+            overall = float((counts * (records - counts)).sum()) / (2 * records * max(records - 1, 1))
         else:
-            numbers = _numbers(table.column(name), name)
+            numbers = _numbers(column, name, meaning)
             within = (numbers[pairs[0]] - numbers[pairs[1]]) ** 2 / 2
             overall = float(np.var(numbers, ddof=1)) if records > 1 else 0.0
         if overall > 0:
@@ -223,12 +238,13 @@ def _rows(rows: Any, records: int, which: str) -> NDArray[np.intp]:
     return found.astype(np.intp)
 
 
-def _numbers(column: Column, name: Any) -> NDArray[np.float64]:
-    """Read a column as numbers; ordered categories by their rank."""
-    if column.order is None and column.kind not in ("whole", "number", "truth"):
-        raise DataError("it is nominal: give it a taxonomy, or leave it out with columns=", column=name)
+def _numbers(column: Column, name: Any, order: Order | None) -> NDArray[np.float64]:
+    """Read a column as numbers; ordered categories and listed values by their rank."""
+    if order is None and column.order is None and column.kind not in ("whole", "number", "truth"):
+        what = "it is nominal: give it a taxonomy, an Order or Equality, or leave it out with columns="
+        raise DataError(what, column=name)
     if column.missing:
         row = int(np.flatnonzero(column.codes == MISSING)[0])
         raise MissingValueError(f"row {row} is missing; fill or drop such records", column=name)
-    of_category: NDArray[np.float64] = np.array(Order().numbers(column), dtype=np.float64)
+    of_category: NDArray[np.float64] = np.array((order or Order()).numbers(column), dtype=np.float64)
     return of_category[column.codes]

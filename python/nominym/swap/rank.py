@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from nominym import _core, groups
-from nominym.control import Progress, check_progress, check_seed, reporter, require_matrix
+from nominym.control import Progress, check_progress, check_seed, reporter, require_matrices
 from nominym.error import NO_VALUE, Advice, ParameterError, warn
 from nominym.guarantee import Guarantee as Statement
 from nominym.guarantee import of_groups, of_limits
 from nominym.meaning import Distances, Meaning, Measure, Order, as_measure, shortest
 from nominym.method import ACCEPT, Method, Result, described, finish, option, source_of
 from nominym.stats import correlation_changes, quantiles
-from nominym.table import MISSING, Attribute, Change, Missing, Table, attributes
+from nominym.table import MISSING, Attribute, Change, Missing, Table, all_with_missing, attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -357,9 +357,10 @@ def _swap(
     columns: list[Attribute], method: str, k: int, seed: int | None, report: Callable[[int, int], object] | None
 ) -> _Swapped:
     if method != "records":
+        _require_matrices(columns, method)
         found = [_swap_alone(column, method, k, seed, i, report) for i, column in enumerate(columns)]
         return _Swapped([codes for codes, _ in found], [candidates for _, candidates in found])
-    codes, distances, missing = map(list, zip(*(column.with_missing for column in columns), strict=True))
+    codes, distances, missing = all_with_missing(columns)
     found = _core.swap_records(codes, distances, missing, k, seed, report)
     after = [column.without_missing(new) for column, (new, _) in zip(columns, found, strict=True)]
     return _Swapped(after, [candidates for _, candidates in found])
@@ -389,15 +390,18 @@ def _swap_alone(
 
 def _clustered(attribute: Attribute) -> Distances:
     """Return the distances for SRS-2, which lists what is near and far: on a line at once, else from a matrix."""
-    if attribute.space.positions is not None:
-        return attribute.meant
-    require_matrix(
-        attribute.size,
-        8,
-        f"column {attribute.name!r} has too many categories for method='dynamic'; swap without a method, or with "
-        "'fixed', which take any number of concepts of a tree and of labels, or make its values coarser",
-    )
-    return attribute.distances
+    return attribute.distances if attribute.space.positions is None else attribute.meant
+
+
+def _require_matrices(columns: list[Attribute], method: str) -> None:
+    """Refuse columns that SRS-2 has no room for, all of them together: each keeps its matrix."""
+    if method == "dynamic":
+        sizes = {column.name: column.matrix_size for column in columns if column.space.positions is None}
+        require_matrices(
+            sizes,
+            "column {} has too many categories for method='dynamic'; swap without a method, or with 'fixed', which "
+            "take any number of concepts of a tree and of labels, or make its values coarser",
+        )
 
 
 def _require_orders(columns: Mapping[Any, Attribute]) -> None:

@@ -2,13 +2,14 @@
 
 ``coding`` turns a column into numbers, ``frame`` holds a table and writes new values in the old type, ``attribute``
 joins a column and its meaning, and sets two tables of the same records side by side; ``pair`` compares two tables that
-need not have the same records.
+need not have the same records; ``persons`` makes one record of several rows.
 """
 
 from nominym.table.attribute import (
     Attribute,
     Change,
     Comparison,
+    all_with_missing,
     as_table,
     attributes,
     check_roots,
@@ -31,6 +32,7 @@ from nominym.table.coding import (
 )
 from nominym.table.frame import Table, bare, column_names, names_of, tidied
 from nominym.table.pair import Distinct, coded_alike, distinct, shared_columns, side_by_side
+from nominym.table.persons import one_record_per_person
 
 __all__ = [
     "ARROW_REFUSES",
@@ -43,6 +45,7 @@ __all__ = [
     "Listed",
     "Missing",
     "Table",
+    "all_with_missing",
     "as_table",
     "attributes",
     "bare",
@@ -55,6 +58,7 @@ __all__ = [
     "distinct",
     "names_of",
     "of_columns",
+    "one_record_per_person",
     "or_data_error",
     "placed",
     "shared_columns",

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nominym import _core
-from nominym.control import Progress, check_progress
+from nominym.control import Progress, check_progress, require_matrices
 from nominym.error import DataError, ParameterError, no_column
 from nominym.meaning import MANY, Distances, Meaning, Measure, Space, as_measure, check_meanings, padded
 from nominym.table.coding import MISSING, Column, Missing, check_policy, code
@@ -64,10 +64,26 @@ class Attribute:
         return np.append(self.places, MISSING).take(self.column.codes, mode="clip")
 
     @cached_property
+    def _matrixless(self) -> Distances | None:
+        return self.space.matrixless(self.places, self.column.missing > 0)
+
+    @property
+    def matrix_size(self) -> int:
+        """Bytes of the matrix that ``distances`` has yet to make."""
+        return 0 if "distances" in self.__dict__ else 8 * self.size**2
+
+    @property
+    def needs(self) -> int:
+        """Bytes of the matrices that ``with_missing`` has yet to make; none where it goes without."""
+        if "with_missing" in self.__dict__ or self._matrixless is not None:
+            return 0
+        return self.matrix_size + (8 * (self.size + 1) ** 2 if self.column.missing else 0)
+
+    @cached_property
     def with_missing(self) -> tuple[NDArray[np.uint32], Distances, int | None]:
         """Codes, distances and the code of missing values, which are a category of their own here."""
         missing = self.column.missing > 0
-        distances = self.space.matrixless(self.places, missing)
+        distances = self._matrixless
         if distances is None:
             distances = padded(self.distances, missing)
         return self.column.dense()[0], distances, self.size if missing else None
@@ -93,6 +109,14 @@ class Attribute:
         if "distances" in self.__dict__:
             other.__dict__["distances"] = self.distances
         return other
+
+
+def all_with_missing(columns: Sequence[Attribute]) -> tuple[list[Any], list[Any], list[Any]]:
+    """Return codes, distances and codes of missing values of columns; what all of them need is asked for beforehand."""
+    remedy = "column {} has the most categories: make its values coarser, or mask fewer columns at once"
+    require_matrices({column.name: column.needs for column in columns}, remedy)
+    codes, distances, missing = map(list, zip(*(column.with_missing for column in columns), strict=True))
+    return codes, distances, missing
 
 
 def attributes(

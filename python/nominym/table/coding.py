@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
@@ -86,6 +86,12 @@ class Column:
             wide = np.uint64 if pa.types.is_uint64(array.type) else np.int64
             return array.to_numpy().astype(wide)  # type: ignore[no-any-return]
         return None
+
+    @property
+    def lists(self) -> Any:
+        """The categories as an Arrow array of lists, where they are plain lists; no object is made of any."""
+        array = self.listed.array if isinstance(self.listed, Listed) else None
+        return array if isinstance(array, pa.LargeListArray) else None
 
     @property
     def size(self) -> int:
@@ -197,7 +203,10 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
         codes, found, kind = _encode(values)
         listed = Listed(found) if isinstance(found, pa.Array) else tuple(found)
         is_float = isinstance(found, pa.FloatingPointArray)
-        order = np.lexsort((~np.signbit(found), found)) if is_float else by_name(found)  # by size, −0 before 0
+        if isinstance(found, pa.LargeListArray):
+            order = np.arange(len(found))  # by their items already
+        else:
+            order = np.lexsort((~np.signbit(found), found)) if is_float else by_name(found)  # by size, −0 before 0
         column = Column(codes, listed, name, kind, _own_order(values))
     column = column.arranged(order[column.counts[order] > 0])
     column.check_missing(missing)
@@ -327,13 +336,16 @@ def _encode(values: Any) -> _Encoded:
         if _is_text(values) and _repeats(values):
             found, texts = pd.factorize(values if _TEXTS_TOLD_APART else np.append(values, [None]))
             codes = found[: len(values)].astype(np.uint32)  # −1, missing, becomes the highest number
-            return codes, list(texts), "text"
+            return codes, list(texts) if of_one_class(values) else list(map(str.__str__, texts)), "text"
     try:
         array = _to_arrow(values)
         encoded = None if array is None else _encode_arrow(array)
     except ARROW_REFUSES:
         encoded = None
-    return _encode_objects(to_list(values)) if encoded is None else encoded
+    if encoded is None:
+        objects = to_list(values)
+        encoded = _encode_plain_lists(objects) or _encode_objects(objects)
+    return encoded
 
 
 def _to_arrow(values: Any) -> Any:
@@ -392,6 +404,15 @@ def _is_of_one_type(values: NDArray[np.object_]) -> bool:
     return len(types) <= 1 and types <= _FAITHFUL
 
 
+def of_one_class(texts: Iterable[Any]) -> bool:
+    """Tell whether texts are all of one class: of equal ones of several, which comes first must not matter.
+
+    >>> of_one_class(["a", None, "b"]), of_one_class(["a", np.str_("a")])
+    (True, False)
+    """
+    return len(set(map(type, texts)) - _GAPS - {float}) <= 1
+
+
 def _is_text(values: NDArray[np.object_]) -> bool:
     return infer_dtype(values, skipna=True) == "string"
 
@@ -427,6 +448,8 @@ def _encode_arrow(array: Any) -> _Encoded | None:
         return _encode_dictionaries(getattr(array, "chunks", [array]), kind.value_type)
     array = plain(array)
     kind = array.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _encode_lists(array)
     if pa.types.is_nested(kind):
         return None
     if pa.types.is_null(kind):
@@ -478,6 +501,56 @@ def python_values(array: Any) -> list[Any]:
         return list(array.to_pylist())
     except (OverflowError, ValueError):
         return list(array.view(f"int{array.type.bit_width}").to_pylist())
+
+
+def _encode_plain_lists(values: list[Any]) -> _Encoded | None:
+    """Code lists of texts, or of whole numbers, in Arrow; None where there is anything else among them.
+
+    All are lists, or all are numpy's arrays of one type: what is coded alike must be alike.
+    """
+    known = [value for value in values if type(value) is list or isinstance(value, np.ndarray)]
+    kinds = {(type(value), getattr(value, "dtype", None), getattr(value, "ndim", 1)) for value in known}
+    if len(kinds) != 1 or not all(map(is_missing, (value for value in values if type(value) not in _LISTS))):
+        return None
+    (_, dtype, dimensions), *_ = kinds
+    plain_items = dtype is not None and dtype.kind in "iu"
+    if dimensions != 1 or not (plain_items or set(map(type, itertools.chain.from_iterable(known))) in ({str}, {int})):
+        return None
+    try:
+        return _encode_lists(pa.array([value if type(value) in _LISTS else None for value in values]))
+    except ARROW_REFUSES:
+        return None
+
+
+_LISTS = (list, np.ndarray)
+
+
+def _encode_lists(array: Any) -> _Encoded | None:
+    """Code Arrow lists of texts or whole numbers: numbered by their items; None where items are of another kind."""
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks() if array.num_chunks else pa.array([], array.type)
+    items = plain(array.flatten())
+    if not re.fullmatch("u?int[0-9]+|(large_)?string", str(items.type)) or items.null_count:
+        return None
+    items = items.dictionary_encode()
+    order = by_name(items.dictionary)
+    rank = np.empty(len(order), dtype=">u4")
+    rank[order] = np.arange(len(order))
+    ends = np.cumsum(pc.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    # A list as the bytes of the ranks of its items: equal where the lists are, and ordered.
+    written = rank[items.indices.to_numpy(zero_copy_only=False)]
+    buffers = [None, pa.py_buffer(4 * np.append(0, ends)), pa.py_buffer(written)]
+    rows = pa.Array.from_buffers(pa.large_binary(), len(array), buffers).dictionary_encode()
+    ascending = pc.sort_indices(rows.dictionary).to_numpy()
+    number = np.empty(len(ascending), dtype=np.uint32)
+    number[ascending] = np.arange(len(ascending), dtype=np.uint32)
+    codes = number[rows.indices.to_numpy(zero_copy_only=False)]
+    codes[array.is_null().to_numpy(zero_copy_only=False)] = MISSING  # was written as an empty list
+    distinct = rows.dictionary.take(pa.array(ascending))
+    starts = np.append(0, np.cumsum(pc.binary_length(distinct).to_numpy())) // 4
+    ranks = np.frombuffer(b"".join(distinct.to_pylist()), dtype=">u4").astype(np.uint32)
+    listed = items.dictionary.take(pa.array(order)).take(pa.array(ranks))
+    return codes, pa.LargeListArray.from_arrays(pa.array(starts, pa.int64()), listed), "nested"
 
 
 def _encode_objects(values: list[Any]) -> _Encoded:

@@ -22,7 +22,18 @@ from pandas.api.types import is_hashable
 
 from nominym.error import DataError, ParameterError, no_column
 from nominym.meaning import is_frame, is_lazy, is_polars, is_sequence
-from nominym.table.coding import MISSING, Column, Listed, by_name, check_lengths, code, or_data_error, plain, type_of
+from nominym.table.coding import (
+    MISSING,
+    Column,
+    Listed,
+    by_name,
+    check_lengths,
+    code,
+    of_one_class,
+    or_data_error,
+    plain,
+    type_of,
+)
 
 
 class Table:
@@ -207,7 +218,8 @@ def written(old: Any, before: Column, after: Column, moved: bool, *, retyped: bo
         raise DataError(f"{len(after):,} new values for {len(before):,} records", column=before.name)
     if retyped:
         return _tidied(_fresh(old, after))
-    steps = _steps(before, after, moved) if _is_same(before, after) else None
+    mixed = before.kind == "text" and _holds_objects(old) and not of_one_class(old)
+    steps = _steps(before, after, moved) if not mixed and _is_same(before, after) else None
     example = "" if steps or not after.size else f", such as {after.categories[0]!r}"
     with or_data_error(before.name, f"its type {type_of(old)} cannot hold the new values{example}"):
         return _tidied(_like(old, after, moved) if steps is None else _taken(old, *steps))
@@ -227,8 +239,14 @@ def tidied(values: Any, name: Any) -> Any:
 def _is_same(before: Column, after: Column) -> bool:
     if (after.missing and not before.missing) or before.size != after.size:
         return False
+    if before.listed is after.listed:
+        return True
     pairs = zip(before.categories, after.categories, strict=True)
-    return before.listed is after.listed or all(x is y or (type(x) is type(y) and x == y) for x, y in pairs)
+    return all(x is y or (type(x) is type(y) and x == y) for x, y in pairs)
+
+
+def _holds_objects(values: Any) -> bool:
+    return isinstance(values, list | tuple) or str(getattr(values, "dtype", "")) == "object"
 
 
 # ---- values that other records had

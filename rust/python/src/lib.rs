@@ -48,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use super::recode::{
         assign_groups, assign_matches, assign_ring, group_alike, group_along, match_diverse, order_best, order_gray,
-        order_gray_tsp, tour_length,
+        order_gray_tsp, order_tree, tour_length,
     };
     #[pymodule_export]
     use super::risk::{class_sizes, draw_sample, link_records};

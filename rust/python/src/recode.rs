@@ -69,6 +69,19 @@ pub fn order_best<'py>(
     array(py, found)
 }
 
+/// An order in which like records follow each other, cluster by cluster.
+#[pyfunction]
+#[pyo3(signature = (sets, seed, progress=None))]
+pub fn order_tree<'py>(
+    py: Python<'py>,
+    sets: &Sets,
+    seed: Option<u64>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Column<'py>> {
+    let found = run(py, progress, |control| order::tree_order(sets.core(), &Streams::new(seed)?, control))?;
+    array(py, found)
+}
+
 /// Sum of the distances between consecutive records of an order.
 #[pyfunction]
 pub fn tour_length(py: Python<'_>, sets: &Sets, order: Numbers<'_>, cyclic: bool) -> PyResult<u64> {

@@ -36,6 +36,12 @@ const KINDS: usize = 100;
 const SIEVES: usize = 224;
 const WHAT: &str = "counting rows that a record could be";
 
+/// Rarest items of a row by which it finds its neighbours, and the row; bytes of that, and of a row and its copies.
+const RAREST: usize = 4;
+type Key = ([(u32, u32); RAREST], u32);
+const KEY: usize = size_of::<Key>();
+const ROW: usize = size_of::<(u32, u32)>();
+
 /// Records that one thread takes at a time.
 const RECORDS: usize = 1 << 10;
 
@@ -44,8 +50,9 @@ const RECORDS: usize = 1 << 10;
 /// A row that could be a record has all its items, in the base or in the distance bitmap; few rows have its rarest
 /// ones. Rows are taken in blocks of 64 words of 64 rows, as one bitmap for each item over the words that have it and one
 /// over the rows; a record's bitmaps are intersected, the rarest item first, until none is left, and what is left is
-/// compared item by item. Rows with the same rare items are neighbours, and equal records are asked for once.
-/// O(n / 4096 · records) words where few rows are left; in parallel.
+/// compared item by item. Rows with the same rare items are neighbours. Equal rows, as those of a group are, are compared
+/// once, and equal records are asked for once: O(different rows / 4096 · different records) words where few rows are left,
+/// so with groups of k a k-th of the work; in parallel.
 pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -> Result<Vec<u32>> {
     let (n, n_items) = (published.base.n(), published.base.n_items());
     if (published.distance.n(), published.threshold.len()) != (n, n)
@@ -59,12 +66,12 @@ pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -
     let items: usize = distinct.iter().map(|&record| records.row(record).len()).sum();
     let bitmaps = 8 * (words + 1) * n_items as usize;
     let sieves = SIEVES * distinct.len() + 4 * items + 4 * records.n();
-    memory::require(8 * n_items as usize + (40 * n).max(4 * n + bitmaps + sieves), WHAT)?;
+    memory::require(8 * n_items as usize + ((KEY + ROW) * n).max(ROW * n + bitmaps + sieves), WHAT)?;
     let mut rows_with = published.base.frequencies()?;
     for (count, more) in rows_with.iter_mut().zip(published.distance.frequencies()?) {
         *count = count.saturating_add(more);
     }
-    let order = neighbours(published.base, &rows_with);
+    let order = neighbours(published, &rows_with);
     // Records with an item that no row has are nobody; the others are sifted by their rarest items.
     let sieves = distinct.par_iter().map(|&record| {
         let mut items = records.row(record).to_vec();
@@ -76,13 +83,13 @@ pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -
         .map(|(&record, items)| Sieve { record, items: items.into(), count: 0 })
         .filter(|sieve| sieve.items.first().is_none_or(|&rarest| rows_with[rarest as usize] > 0))
         .collect();
-    control.begin(n as u64);
+    control.begin(order.len() as u64);
     let mut block =
         Block { words, rows: 0, somewhere: vec![0; n_items as usize], bits: vec![0; words * n_items as usize] };
     for rows in order.chunks(64 * words) {
         block.rows = rows.len();
         let items = |row| published.base.row(row).iter().chain(published.distance.row(row));
-        for (place, &row) in rows.iter().enumerate() {
+        for (place, &(row, _)) in rows.iter().enumerate() {
             items(row).for_each(|&item| block.note(item, place));
         }
         sieves.par_chunks_mut(RECORDS).try_for_each(|sieves| {
@@ -91,7 +98,7 @@ pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -
             }
             control.check()
         })?;
-        for &row in rows {
+        for &(row, _) in rows {
             items(row).for_each(|&item| block.forget(item));
         }
         control.advance(rows.len() as u64)?;
@@ -103,10 +110,11 @@ pub fn count(published: &Published<'_>, records: &Itemsets, control: &Control) -
     Ok(kind.into_iter().map(|first| counts[first as usize]).collect())
 }
 
-/// The rows by the rarest items of their bases.
-fn neighbours(base: &Itemsets, rows_with: &[u32]) -> Vec<u32> {
+/// The different rows by the rarest items of their bases, the first of each kind and the number of its copies.
+fn neighbours(published: &Published<'_>, rows_with: &[u32]) -> Vec<(u32, u32)> {
+    let base = published.base;
     let keys = (0..base.n() as u32).into_par_iter().map(|row| {
-        let mut rarest = [(u32::MAX, 0); 4];
+        let mut rarest = [(u32::MAX, 0); RAREST];
         for &item in base.row(row) {
             let last = rarest.len() - 1;
             if (rows_with[item as usize], item) < rarest[last] {
@@ -116,9 +124,15 @@ fn neighbours(base: &Itemsets, rows_with: &[u32]) -> Vec<u32> {
         }
         (rarest, row)
     });
-    let mut keys: Vec<_> = keys.collect();
-    keys.par_sort_unstable();
-    keys.into_iter().map(|(_, row)| row).collect()
+    let mut keys: Vec<Key> = keys.collect();
+    let whole = |row: u32| (base.row(row), published.distance.row(row), published.threshold[row as usize]);
+    keys.par_sort_unstable_by(|(a, row), (b, other)| {
+        a.cmp(b).then_with(|| whole(*row).cmp(&whole(*other))).then(row.cmp(other))
+    });
+    let kinds = || keys.chunk_by(|(a, row), (b, other)| a == b && whole(*row) == whole(*other));
+    let mut different = Vec::with_capacity(kinds().count());
+    different.extend(kinds().map(|kind| (kind[0].1, kind.len() as u32)));
+    different
 }
 
 /// The first of each kind of equal records, and for each record the first of its kind.
@@ -211,7 +225,7 @@ struct Sieve {
 
 impl Sieve {
     /// Counts the rows of a block that could be the record.
-    fn sift(&mut self, block: &Block, published: &Published<'_>, records: &Itemsets, rows: &[u32]) {
+    fn sift(&mut self, block: &Block, published: &Published<'_>, records: &Itemsets, rows: &[(u32, u32)]) {
         let record = records.row(self.record);
         for word in places(block.words_with(&self.items)) {
             // The rarest items leave few rows or none; only then all others are worth a look.
@@ -220,10 +234,10 @@ impl Sieve {
                 left &= block.rows_with(record, word);
             }
             for place in places(left) {
-                let row = rows[64 * word + place];
+                let (row, copies) = rows[64 * word + place];
                 let (base, distance) = (published.base.row(row), published.distance.row(row));
                 let threshold = published.threshold[row as usize];
-                self.count += u32::from(could_be(record, base, distance, threshold));
+                self.count += copies * u32::from(could_be(record, base, distance, threshold));
             }
         }
     }

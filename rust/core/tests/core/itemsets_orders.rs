@@ -4,7 +4,7 @@ use crate::common::{sets, streams};
 use nominym_core::control::Control;
 use nominym_core::error::{Error, Result};
 use nominym_core::itemsets::Itemsets;
-use nominym_core::itemsets::order::{best_order, gray_order, gray_tsp_order, tour_length};
+use nominym_core::itemsets::order::{best_order, gray_order, gray_tsp_order, tour_length, tree_order};
 use nominym_core::rng::Stream;
 use proptest::prelude::*;
 use rand::RngExt;
@@ -142,6 +142,33 @@ fn better_orders_have_smaller_errors() {
 }
 
 #[test]
+fn a_tree_keeps_clusters_together() {
+    // Records of a prototype differ from it in few values, so hardly any neighbours are of two prototypes.
+    let sets = clusters(2500, 20, 8, 60);
+    let tree = tree_order(&sets, &streams(1), &Control::new()).unwrap();
+    assert_permutation(&tree, 2500);
+    let gray = gray_order(&sets, None, &Control::new()).unwrap();
+    let tsp = gray_tsp(&sets, (300, 350), 1);
+    assert!(error(&sets, &tree, 25) < error(&sets, &tsp, 25).min(error(&sets, &gray, 25)));
+}
+
+#[test]
+fn progress_begins_once() {
+    let n = 2_500;
+    let sets = clusters(n, 20, 8, 60);
+    for k in [3, 9, 25] {
+        let control = Control::new();
+        best_order(&sets, k, &streams(1), &control).unwrap();
+        let (done, total) = control.progress();
+        assert_eq!(done, total, "k = {k}");
+        assert!(total > 20 * n as u64, "k = {k}: {total} units are those of a part");
+    }
+    let control = Control::new();
+    tree_order(&sets, &streams(1), &control).unwrap();
+    assert_eq!(control.progress(), (20 * n as u64, 20 * n as u64));
+}
+
+#[test]
 fn sizes_out_of_range_are_refused() {
     let sets = sets(2, &[vec![0], vec![1]]);
     for segment in [(0, 3), (5, 4), (300, 100_000)] {
@@ -155,7 +182,8 @@ fn any_number_of_threads_gives_the_same() {
     let sets = clusters(2200, 15, 5, 40);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| (gray_tsp(&sets, (100, 130), 9), best(&sets, 3, 9), best(&sets, 16, 9)))
+        let tree = || tree_order(&sets, &streams(9), &Control::new()).unwrap();
+        pool.install(|| (gray_tsp(&sets, (100, 130), 9), best(&sets, 3, 9), best(&sets, 16, 9), tree()))
     };
     let one = on(1);
     assert!(on(3) == one);
@@ -185,6 +213,7 @@ proptest! {
         let tsp = gray_tsp(&sets, (low, low + more), 4);
         assert_permutation(&tsp, rows.len());
         assert_permutation(&best(&sets, k, 4), rows.len());
+        assert_permutation(&tree_order(&sets, &streams(4), &Control::new()).unwrap(), rows.len());
         prop_assert!(tour_length(&sets, &tsp, true) <= tour_length(&sets, &gray, true));
     }
 }

@@ -207,6 +207,12 @@ fn worlds_of_many_rows() {
     let expected = worlds(&votes, &sample);
     assert_eq!(some.iter().map(|&i| found[i as usize]).collect::<Vec<_>>(), expected);
     assert_eq!(compatible(&votes, &sample), expected);
+    // Groups of two: more than a block of different rows, each there twice.
+    let groups = Lists::group(4_500, order.iter().map(|&i| (i / 2, i)));
+    let votes = vote::groups(&all, &groups, None, &Control::new()).unwrap();
+    let found = compatible(&votes, &sample);
+    assert!(found.iter().all(|&count| count >= 2));
+    assert_eq!(found, worlds(&votes, &sample));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use nominym_core::itemsets::best_match::{Named, best_match};
 use nominym_core::itemsets::closure::Concepts;
 use nominym_core::itemsets::compatible::{self, Published};
 use nominym_core::itemsets::diverse::greedy_walk;
-use nominym_core::itemsets::order::{best_order, gray_order, gray_tsp_order};
+use nominym_core::itemsets::order::{best_order, gray_order, gray_tsp_order, tree_order};
 use nominym_core::itemsets::{Itemsets, cahd, query, text, vote};
 use nominym_core::lists::Lists;
 use nominym_core::rng::{Stream, Streams};
@@ -126,6 +126,7 @@ fn best_orders() {
         ("alike", 20, alike(1_000, 300)),
     ] {
         check(&format!("best for {k}, {shape}"), || best_order(&sets, k, &streams(), &Control::new()).unwrap());
+        check(&format!("tree, {shape}"), || tree_order(&sets, &streams(), &Control::new()).unwrap());
     }
 }
 
@@ -179,7 +180,15 @@ fn votes_and_worlds() {
             let votes = || vote::ring(&sets, &order, k, Some(&order), &control).unwrap();
             check(&format!("ring of {k}, {shape}"), votes);
             let groups = Lists::group(n / k, (0..n as u32).map(|i| ((i as usize / k).min(n / k - 1) as u32, i)));
-            check(&format!("groups of {k}, {shape}"), || vote::groups(&sets, &groups, Some(&order), &control).unwrap());
+            let votes_of = || vote::groups(&sets, &groups, Some(&order), &control).unwrap();
+            check(&format!("groups of {k}, {shape}"), votes_of);
+            if k == 10 {
+                let votes = votes_of();
+                let published = Published { base: &votes.base, distance: &votes.distance, threshold: &votes.threshold };
+                check(&format!("worlds of groups, {shape}"), || {
+                    compatible::count(&published, &sets, &control).unwrap()
+                });
+            }
             if k < 11 {
                 let graph = Graph::ring(order.clone(), k).unwrap();
                 let all = assign::augment(&graph, &streams(), &control).unwrap();

@@ -17,6 +17,12 @@ use crate::tuples::Tuples;
 /// Members and groups in a neighbourhood, at least.
 const LEAST: (usize, usize) = (96, 5);
 
+/// Groups that follow each other in an order, about, out of which neighbourhoods are chosen.
+const NEAR: usize = 128;
+
+/// Passes of annealing up to which it begins at [`HEAT`]; and how many times hotter it begins at most where there are more.
+const PATIENCE: (u32, f64) = (200, 4.0);
+
 /// Rounds of annealing in a neighbourhood before groups are mixed again: some, and more for each attribute, since to measure
 /// the costs between its members takes the longer the more there are.
 const ROUNDS: (usize, usize) = (4, 2);
@@ -48,6 +54,25 @@ impl TupleKernel<'_> {
         &self.tuples.codes(tuple as usize)[self.costs.attributes()..]
     }
 
+    /// Divides a few groups into neighbourhoods, each of the first one left and those nearest to it: where there are many
+    /// attributes, groups that follow each other in an order have only some of them in common. Returns the sizes.
+    fn neighbourhoods(&self, mut places: &mut [Place]) -> Vec<usize> {
+        let codes = |place: &Place| self.tuples.codes(place.representative as usize);
+        let mut counts = Vec::new();
+        while let Some(first) = places.first() {
+            let mut near: Vec<(f32, Place)> =
+                places.iter().map(|place| (self.costs.between(codes(first), codes(place)), *place)).collect();
+            // The first one stays, and of those as near the first in the order come first.
+            near[1..].sort_by(|a, b| a.0.total_cmp(&b.0));
+            let count = first_neighbourhood(&near);
+            near[count..].sort_unstable_by_key(|&(_, place)| place);
+            places.iter_mut().zip(near).for_each(|(place, (_, next))| *place = next);
+            counts.push(count);
+            places = &mut places[count..];
+        }
+        counts
+    }
+
     /// Sum of what the groups cost, for each attribute.
     fn cost_by_attribute(&self, partition: &Partition) -> Vec<f64> {
         let groups = partition.groups();
@@ -58,7 +83,7 @@ impl TupleKernel<'_> {
 }
 
 /// Where a group stands in the order of a pass. Of groups at one place, those of identical members come first.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     key: u64,
     mixed: Option<u32>,
@@ -75,8 +100,10 @@ impl Kernel for TupleKernel<'_> {
         Ok(self.cost_by_attribute(partition).iter().sum())
     }
 
-    fn heat(cost: f64, _annealing: u32) -> f64 {
-        HEAT * cost
+    /// The longer it takes, the hotter it may begin and still cool down slowly.
+    fn heat(cost: f64, annealing: u32) -> f64 {
+        let patience = f64::from(annealing) / f64::from(PATIENCE.0);
+        HEAT * cost * patience.powi(2).clamp(1.0, PATIENCE.1)
     }
 
     fn alike(&self, a: u32, b: u32) -> bool {
@@ -103,15 +130,19 @@ impl Kernel for TupleKernel<'_> {
         Some(lent)
     }
 
-    /// Holds back attributes which the groups serve better than others. Many partitions cost nearly the same and differ in
-    /// who pays, so gentle weights do.
+    /// Holds back attributes which the groups serve better than others of the same kind. Many partitions cost nearly the same
+    /// and differ in who pays, so gentle weights do. How much a number may pay for a label is what the costs themselves say.
     fn weigh(&mut self, partition: Option<&Partition>) {
         let costs = partition.map_or_else(Vec::new, |partition| self.cost_by_attribute(partition));
-        let positive = costs.iter().filter(|&&cost| cost > 0.0).count().max(1);
-        let mean = costs.iter().sum::<f64>() / positive as f64;
-        let weight = |&cost: &f64| if cost > 0.0 { (cost / mean).sqrt() as f32 } else { 1.0 };
-        self.weights = costs.iter().map(weight).collect();
-        self.weights.resize(self.costs.attributes(), 1.0);
+        let kind = |attribute: usize| std::mem::discriminant(&self.costs.of(attribute).cells);
+        let weight = |attribute: usize| {
+            let like = costs.iter().enumerate().filter(|&(other, &cost)| cost > 0.0 && kind(other) == kind(attribute));
+            let (sum, count) = like.fold((0.0, 0), |(sum, count), (_, cost)| (sum + cost, count + 1));
+            if costs[attribute] > 0.0 { (costs[attribute] * f64::from(count) / sum).sqrt() as f32 } else { 1.0 }
+        };
+        let mut weights: Vec<f32> = (0..costs.len()).map(weight).collect();
+        weights.resize(self.costs.attributes(), 1.0);
+        self.weights = weights;
     }
 
     /// Where groups stand, and a neighbourhood for each thread, with the costs between its members and the values of these.
@@ -140,14 +171,13 @@ impl Kernel for TupleKernel<'_> {
         places.par_iter_mut().for_each(|p| p.key = order.key(self.tuples.codes(p.representative as usize)));
         places.par_sort_unstable();
         self.control.check()?;
-        let mut counts = Vec::new();
-        let mut rest = &places[..];
-        while !rest.is_empty() {
-            let count = first_neighbourhood(rest);
-            counts.push(count);
-            rest = &rest[count..];
-        }
-        Ok((places.iter().map(|place| place.group).collect(), counts))
+        let (mut rest, blocks) = (&mut places[..], (groups.len() / NEAR).max(1));
+        let length = |block: usize| groups.len() * (block + 1) / blocks - groups.len() * block / blocks;
+        let blocks: Vec<&mut [Place]> =
+            (0..blocks).map(|block| rest.split_off_mut(..length(block)).unwrap_or_default()).collect();
+        let counts: Vec<Vec<usize>> = blocks.into_par_iter().map(|block| self.neighbourhoods(block)).collect();
+        self.control.check()?;
+        Ok((places.iter().map(|place| place.group).collect(), counts.concat()))
     }
 
     fn generator(&self, pass: u32, neighbourhood: usize, _of: usize) -> ChaCha20Rng {
@@ -175,9 +205,9 @@ impl Kernel for TupleKernel<'_> {
 }
 
 /// Number of groups in the first neighbourhood. The last one takes what would be too little for one more.
-fn first_neighbourhood(places: &[Place]) -> usize {
+fn first_neighbourhood(places: &[(f32, Place)]) -> usize {
     let mut total = 0;
-    for (count, place) in places.iter().enumerate() {
+    for (count, (_, place)) in places.iter().enumerate() {
         if count >= LEAST.1 && total >= LEAST.0 && places.len() - count >= LEAST.1 {
             return count;
         }

@@ -48,9 +48,9 @@ pub use costs::expected_cost;
 /// Records that are divided into groups by themselves where there are constraints.
 const PART: usize = 1 << 13;
 
-/// What pays for so many records: two hundred passes over some thousands, a score over few or over millions.
+/// What pays for so many records: four hundred passes over some thousands, a score over few or over millions.
 pub fn usual_effort(n: usize) -> Effort {
-    Effort::new((1_000_000 / n.max(1)).min(n / 4).clamp(20, 200) as u32, 5)
+    Effort::new((1_000_000 / n.max(1)).min(n / 2).clamp(20, 400) as u32, 5)
 }
 
 /// What still helps where time does not matter: for about one percent of the error.

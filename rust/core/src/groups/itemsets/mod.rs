@@ -31,9 +31,10 @@ use crate::rng::Streams;
 
 pub use cost::error;
 
-/// What pays for so many records: two hundred passes over some thousands, forty over hundreds of thousands.
+/// What pays for so many records: two hundred passes over some thousands, sixteen over hundreds of thousands, which are dense
+/// enough for a good order to find most of what is alike.
 pub fn usual_effort(n: usize) -> Effort {
-    Effort::new((4_000_000 / n.max(1)).clamp(40, 200) as u32, 4)
+    Effort::new((4_000_000 / n.max(1)).clamp(16, 200) as u32, 4)
 }
 
 /// What still helps where time does not matter.

@@ -6,12 +6,13 @@ use rayon::prelude::*;
 use super::super::Itemsets;
 use super::super::distance::Packed;
 use super::error::expected_error;
-use super::gray::{self, gray_order};
+use super::gray;
 use super::neighbours::Neighbours;
 use super::paths::Matrix;
-use super::refine::refine;
+use super::refine::{self, refine};
 use super::tour::Tour;
-use super::{ORDER, tour_length, whole};
+use super::whole::{self, Link};
+use super::{ORDER, tour_length};
 use crate::control::Control;
 use crate::error::Result;
 use crate::lists::Lists;
@@ -20,6 +21,11 @@ use crate::rng::{Refinement, Stream, Streams};
 
 /// Gray orders with random columns.
 const RANDOM: u32 = 6;
+/// All of them: as given, by frequency, by halves, and these.
+const KINDS: u32 = 3 + RANDOM;
+/// Units of progress for each record: the orders, the search for neighbours, and links.
+const NEAR: u64 = KINDS as u64 + SEARCHES + 1;
+const SEARCHES: u64 = 10;
 /// Neighbours of a record.
 const WIDTH: usize = 10;
 /// Rounds of looking among neighbours of neighbours.
@@ -53,26 +59,11 @@ pub fn best_order(sets: &Itemsets, k: usize, streams: &Streams, control: &Contro
     if n < 4 {
         return Ok((0..n as u32).collect());
     }
-    // Orders of items, one more while it is sorted, and of records, and the Gray order that is made.
-    let (kinds, items) = (3 + RANDOM as usize, sets.n_items() as usize);
-    memory::require(gray::needs(n, items) + 4 * kinds * n + 4 * (kinds + 3) * items, ORDER)?;
-    let mut orders = Vec::new();
-    for columns in column_orders(sets, streams)? {
-        orders.push(gray_order(sets, Some(&columns), control)?);
-    }
-    let mut lengths = Vec::new();
-    for order in &orders {
-        lengths.push(tour_length(sets, order, true));
-        control.check()?;
-    }
-    let shortest = (0..orders.len()).min_by_key(|&i| lengths[i]).unwrap_or(0);
-    memory::require(12 * n, ORDER)?;
-    let copies = equal_records(sets, &orders.swap_remove(shortest));
-    let distinct: Vec<u32> = (0..copies.len()).map(|number| copies.of(number)[0]).collect();
+    let refinements = if k < WIDE { 3 } else { 2 };
+    control.begin(n as u64 * NEAR + refinements * refine::units(n));
+    let Start { copies, distinct, orders } = Start::new(sets, streams, control)?;
     let packed = Packed::new(sets, &distinct, control)?;
-    memory::require(SEARCH * distinct.len() + 4 * n, ORDER)?;
-    let neighbours = Neighbours::near(&packed, WIDTH, &renumbered(orders, &distinct), ROUNDS, control)?;
-    let links = whole::links(&neighbours, &packed, control)?;
+    let (neighbours, links) = near(&packed, orders, n, control)?;
     let tree = whole::preorder(packed.len(), &links, control)?;
     // Among many records a tour that cannot win is not worth its time.
     let tour = if k < 2 * WIDE || packed.len() <= FEW {
@@ -85,8 +76,77 @@ pub fn best_order(sets: &Itemsets, k: usize, streams: &Streams, control: &Contro
     drop((packed, neighbours));
     // Both orders, which have grown, and all candidates.
     memory::require(36 * n, ORDER)?;
-    let expand = |nodes: Vec<u32>| nodes.iter().flat_map(|&node| copies.of(node as usize)).copied().collect();
+    let expand = |nodes: Vec<u32>| expand(&copies, &nodes);
     choose(sets, k, tour.map(expand), expand(tree), streams, control)
+}
+
+/// An order in which like records follow each other: the preorder of a spanning tree of the nearest records, nearly, small
+/// subtrees first. Clusters stay together, whatever the size of groups is. Near O(items + n).
+pub fn tree_order(sets: &Itemsets, streams: &Streams, control: &Control) -> Result<Vec<u32>> {
+    let n = sets.n();
+    if n < 4 {
+        return Ok((0..n as u32).collect());
+    }
+    control.begin(n as u64 * NEAR);
+    let Start { copies, distinct, orders } = Start::new(sets, streams, control)?;
+    let packed = Packed::new(sets, &distinct, control)?;
+    let (_, links) = near(&packed, orders, n, control)?;
+    let tree = whole::preorder(packed.len(), &links, control)?;
+    drop((packed, links));
+    memory::require(4 * n, ORDER)?;
+    Ok(expand(&copies, &tree))
+}
+
+/// The records of an order of different ones.
+fn expand(copies: &Lists, nodes: &[u32]) -> Vec<u32> {
+    let mut order = Vec::with_capacity(copies.total());
+    nodes.iter().for_each(|&node| order.extend_from_slice(copies.of(node as usize)));
+    order
+}
+
+/// Records, and orders in which near ones follow each other.
+struct Start {
+    /// Equal records. One stands for all of them.
+    copies: Lists,
+    distinct: Vec<u32>,
+    /// Of the distinct ones, by number.
+    orders: Vec<Vec<u32>>,
+}
+
+impl Start {
+    /// Gray orders with several orders of columns, the shortest as numbered. Reports a unit for each record and order.
+    fn new(sets: &Itemsets, streams: &Streams, control: &Control) -> Result<Self> {
+        let n = sets.n();
+        // Orders of items, one more while it is sorted, and of records, and the Gray order that is made.
+        let (kinds, items) = (KINDS as usize, sets.n_items() as usize);
+        memory::require(gray::needs(n, items) + 4 * kinds * n + 4 * (kinds + 3) * items, ORDER)?;
+        let mut orders = Vec::new();
+        for columns in column_orders(sets, streams)? {
+            orders.push(gray::sorted(sets, Some(&columns), control)?);
+        }
+        let mut lengths = Vec::new();
+        for order in &orders {
+            lengths.push(tour_length(sets, order, true));
+            control.check()?;
+        }
+        let shortest = (0..orders.len()).min_by_key(|&i| lengths[i]).unwrap_or(0);
+        memory::require(16 * n, ORDER)?;
+        let copies = equal_records(sets, &orders.swap_remove(shortest));
+        let distinct: Vec<u32> = (0..copies.len()).map(|number| copies.of(number)[0]).collect();
+        let orders = renumbered(orders, &distinct);
+        Ok(Self { copies, distinct, orders })
+    }
+}
+
+/// The graph of the nearest records, nearly, and its links. Reports what is left of [`NEAR`] for each of `n` records.
+fn near(packed: &Packed<'_>, orders: Vec<Vec<u32>>, n: usize, control: &Control) -> Result<(Neighbours, Vec<Link>)> {
+    memory::require(SEARCH * packed.len() + 4 * n, ORDER)?;
+    let neighbours = Neighbours::near(packed, WIDTH, &orders, ROUNDS, control)?;
+    drop(orders);
+    control.advance(SEARCHES * n as u64)?;
+    let links = whole::links(&neighbours, packed, control)?;
+    control.advance(n as u64)?;
+    Ok((neighbours, links))
 }
 
 /// Refines the candidates and takes the better one.
@@ -112,6 +172,9 @@ fn choose(
             refine(&mut tour, k, 0.0, Refinement::Tour)?;
             candidates.push((error(&tour)?, tour));
         }
+    }
+    if candidates.len() == 1 {
+        control.advance(refine::units(sets.n()))?; // of a tour
     }
     let mut tree = tree;
     if k < WIDE {

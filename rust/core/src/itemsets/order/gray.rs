@@ -25,9 +25,14 @@ const DEEP: usize = 256;
 ///
 /// `columns` tells the order of the items, most significant first; without it they count as numbered.
 pub fn gray_order(sets: &Itemsets, columns: Option<&[u32]>, control: &Control) -> Result<Vec<u32>> {
+    control.begin(sets.n() as u64);
+    sorted(sets, columns, control)
+}
+
+/// The same as a part of longer work: reports a unit for each record.
+pub(super) fn sorted(sets: &Itemsets, columns: Option<&[u32]>, control: &Control) -> Result<Vec<u32>> {
     memory::require(needs(sets.n(), columns.map_or(0, <[u32]>::len)), ORDER)?;
     let ranks = columns.map(|columns| ranks(sets.n_items(), columns)).transpose()?;
-    control.begin(sets.n() as u64);
     let sorter = Sorter { sets, ranks: ranks.as_deref(), control };
     let mut entries: Vec<(u64, u32)> = Vec::with_capacity(sets.n());
     (0..sets.n() as u32)

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::rng::Streams;
 
-pub use self::best::best_order;
+pub use self::best::{best_order, tree_order};
 pub use self::gray::gray_order;
 
 /// What needs memory.

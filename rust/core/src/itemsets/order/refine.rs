@@ -33,7 +33,7 @@ const ROUNDS: u32 = 3;
 /// Exchanges between two looks at the control handle.
 const STEPS: usize = 1 << 14;
 
-/// Refines a closed order for rings of `k`. A temperature of 1 accepts a loss of one mean distance between consecutive
+/// Refines a closed order for rings of `k`; reports [`units`]. A temperature of 1 accepts a loss of one mean distance between consecutive
 /// records for each of the `k` places; at 0 the sum never grows. O(n·(piece + k·tries)).
 pub(super) fn refine(
     sets: &Itemsets,
@@ -46,7 +46,7 @@ pub(super) fn refine(
     let n = order.len();
     let (pieces, reach) = pieces(n, k);
     if reach == 0 || n < 8 {
-        return control.check();
+        return control.advance(units(n));
     }
     let (longest, threads) = (n.div_ceil(pieces) + 2 * reach, rayon::current_num_threads().min(pieces));
     memory::require(4 * n + 24 * pieces + threads * (2 * longest + BESIDE) * longest, ORDER)?;
@@ -71,11 +71,16 @@ pub(super) fn refine(
             for (slot, &node) in part.iter_mut().zip(&piece.nodes[reach..]) {
                 *slot = records[node as usize];
             }
-            Ok(())
+            control.advance(part.len() as u64)
         })?;
         order.rotate_right(offset);
     }
     Ok(())
+}
+
+/// Units of progress of a refinement.
+pub(super) fn units(n: usize) -> u64 {
+    u64::from(ROUNDS) * n as u64
 }
 
 /// Into how many pieces to cut an order, and how many records on either side of a piece count in it. These never reach all round
