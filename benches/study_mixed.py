@@ -170,7 +170,7 @@ def against_bounds(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[
 
 
 def by_position(frame: pd.DataFrame, meanings: Meanings, name: str) -> list[list[str]]:
-    """Compare the losses of each column over all rotations of the columns, and as many seeds where nothing is rotated."""
+    """Compare the losses of each column over all rotations of the columns, and over as many seeds without rotation."""
     sample = frame.sample(SAMPLES[-1], random_state=0).reset_index(drop=True)
     names = list(meanings)
 
