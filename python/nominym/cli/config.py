@@ -52,15 +52,6 @@ def load(
     return _placed(path, values, "input.path", "input.taxonomy", "output.path", "output.key"), placed
 
 
-def parts_of(meaning: str) -> tuple[str, str]:
-    """Split what says a meaning into ``sets:``, if it is there, and the file or word after it.
-
-    >>> parts_of("sets:icd.csv"), parts_of("icd.csv")
-    (('sets:', 'icd.csv'), ('', 'icd.csv'))
-    """
-    return (SETS_OF, meaning.removeprefix(SETS_OF)) if meaning.startswith(SETS_OF) else ("", meaning)
-
-
 def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, type]:
     """Return the kinds of what a section about a method may say; it has to be the method of the command, if any."""
     from nominym.release import METHODS
@@ -122,7 +113,7 @@ def _placed(path: str, section: Mapping[str, Any], *names: str) -> dict[str, Any
 
     placed = dict(section)
     for name in names:
-        before, file = parts_of(placed.get(name, ""))
+        file = placed.get(name, "").removeprefix(SETS_OF)
         if file and file not in (ICD9, ICD10, *WORDS):
-            placed[name] = before + os.fspath(Path(path).parent / file)
+            placed[name] = placed[name].removesuffix(file) + os.fspath(Path(path).parent / file)
     return placed
