@@ -137,21 +137,21 @@ def against_bounds(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[
 
 
 def by_position(frame: pd.DataFrame, meanings: Meanings, name: str) -> list[list[str]]:
-    """Mask a sample once for each rotation of its columns, and compare the losses of each column at its places."""
+    """Compare the losses of each column over all rotations of the columns, and over as many seeds without rotation."""
     sample = frame.sample(SAMPLES[-1], random_state=0).reset_index(drop=True)
     names = list(meanings)
-    told: dict[str, list[float]] = {column: [] for column in names}
+
+    def losses(k: int, first: int, seed: int) -> list[float]:
+        rotated = {column: meanings[column] for column in names[first:] + names[:first]}
+        told = nym.rank_swap(sample[list(rotated)], rotated, k, seed=seed).summary["attributes"]
+        return [told[column]["expected_rmse"] for column in names]
+
+    rows = [[name, column] for column in names]
     for k in KS:
-        for first in range(len(names)):
-            rotated = names[first:] + names[:first]
-            table, means = sample[rotated], {column: meanings[column] for column in rotated}
-            summary = nym.rank_swap(table, means, k, seed=first).summary["attributes"]
-            for column in names:
-                told[column].append(summary[column]["expected_rmse"])
-    rows = []
-    for column, losses in told.items():
-        at_k = np.split(np.array(losses), len(KS))
-        rows.append([name, column, *(f"{uneven(each):.2f}" for each in at_k)])
+        rotations = np.array([losses(k, first, first) for first in range(len(names))])
+        seeds = np.array([losses(k, 0, seed) for seed in range(len(names))])
+        for row, at_places, by_chance in zip(rows, rotations.T, seeds.T, strict=True):
+            row += [f"{uneven(at_places):.2f}", f"{uneven(by_chance):.2f}"]
     return rows
 
 
@@ -265,7 +265,7 @@ def main(folder: str) -> None:
         "bounds": "data; records; k; flow; strict; annealed; MDAV; strict / flow; annealed / flow; MDAV / flow; "
         "flow, uneven; strict, uneven",
         "columns": "data; k; column; flow; strict; strict / flow",
-        "places": "data; column; " + "; ".join(f"k = {k}" for k in KS),
+        "places": "data; column; " + "; ".join(f"k = {k}, places; seeds" for k in KS),
         "whole": "data; records; k; loss; of the columns; unchanged; change of correlations, mean; largest; time",
         "numbers": "data; records; k; MDAV; strict; strict / MDAV; CPU time, MDAV; CPU time, strict",
         "ranks": "data; method; loss; change of correlations; found by the best attack; guaranteed",

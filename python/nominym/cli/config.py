@@ -80,15 +80,6 @@ def load_study(path: str) -> dict[str, Any]:
     return {"seeds": 5, "measures": None, **content, "data": data, "methods": methods}
 
 
-def parts_of(meaning: str) -> tuple[str, str]:
-    """Split what says a meaning into ``sets:``, if it is there, and the file or word after it.
-
-    >>> parts_of("sets:icd.csv"), parts_of("icd.csv")
-    (('sets:', 'icd.csv'), ('', 'icd.csv'))
-    """
-    return (SETS_OF, meaning.removeprefix(SETS_OF)) if meaning.startswith(SETS_OF) else ("", meaning)
-
-
 def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, Any]:
     """Return the kinds of what a section about a method may say; it has to be the method of the command, if any."""
     from nominym.release import METHODS
@@ -153,7 +144,7 @@ def _placed(path: str, section: Mapping[str, Any], *names: str) -> dict[str, Any
 
     placed = dict(section)
     for name in names:
-        before, file = parts_of(placed.get(name, ""))
+        file = placed.get(name, "").removeprefix(SETS_OF)
         if file and file not in (*PACKAGED, *WORDS):
-            placed[name] = before + os.fspath(Path(path).parent / file)
+            placed[name] = placed[name].removesuffix(file) + os.fspath(Path(path).parent / file)
     return placed

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from nominym.cli.config import SAY_MEANING, SETS_OF, WORDS, load, parts_of
+from nominym.cli.config import SAY_MEANING, SETS_OF, WORDS, load
 from nominym.error import ParameterError
 
 if TYPE_CHECKING:
@@ -503,13 +503,14 @@ class Request:
             return otherwise
         if text in WORDS:
             return {"number": Order, "equal": Equality, "sets": Sets}[text]()
-        before, file = parts_of(text)
-        if before and (not file or file in WORDS):
+        file = text.removeprefix(SETS_OF)
+        of_sets = file != text
+        if of_sets and (not file or file in WORDS):
             raise ParameterError(
                 f"{text!r} names no taxonomy of the items",
                 remedy=f"give {SETS_OF}FILE with the file of a taxonomy, or sets where items are equal or not",
             )
-        return replace(self._hierarchy(file, column), sets=bool(before))
+        return replace(self._hierarchy(file, column), sets=of_sets)
 
     def _columns(self, columns: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         seen: dict[str, str] = {}

@@ -20,9 +20,10 @@ def one_record_per_person(data: Any, person: Any, lists: Any = None) -> Any:
     """Return a table with one record for each person: of several rows, a list in each column in which they differ.
 
     A person's rows in a hospital's table are stays or diagnoses. A guarantee for rows says little about somebody who
-    has twenty; as one record, what a person has is masked together, with ``nym.Sets`` for the lists. Each list holds the
-    distinct values of a person in the order of their text; missing values are left out. Persons come in the order of
-    their text. An index of pandas is not kept: it numbers rows, not persons.
+    has twenty; as one record, what a person has is masked together, with ``nym.Sets`` for the lists.
+
+    Each list holds the distinct values of a person in the order of their text; missing values are left out. Persons
+    come in the order of their text. An index of pandas is not kept: it numbers rows, not persons.
 
     >>> import pandas as pd
     >>> stays = pd.DataFrame({"patient": [7, 8, 7], "sex": ["f", "m", "f"], "diagnosis": ["flu", "coma", "asthma"]})
