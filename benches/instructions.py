@@ -49,6 +49,9 @@ def main() -> None:
             return
     compiler = output("rustc", "--version").strip()
     recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {"compiler": None, "kernels": {}}
+    if not renew and recorded["compiler"] is None:
+        print(f"instructions are not compared: there is no {RECORDED.name}; --renew writes it")
+        return
     if not renew and recorded["compiler"] != compiler:
         print(f"instructions are not compared: they were counted with {recorded['compiler']}, and this is {compiler}")
         return

@@ -93,7 +93,9 @@ fn run(name: &str, records: usize) {
             let tree = Tree::new(&tree, &concepts, &measure).expect("a tree");
             let codes = self::codes(2 * records, 5_000, &mut rng);
             let mut counts = vec![0; concepts.len()];
-            codes.iter().for_each(|&c| counts[c as usize] += 1);
+            for &c in &codes {
+                counts[c as usize] += 1;
+            }
             measured(|| dynamic::swap(&codes, Meaning::Tree(&tree), &counts, 10, &mut rng, &control));
         }
         "srs-3" => measured(|| records::swap(&attributes, 20, &mut rng, &control)),
