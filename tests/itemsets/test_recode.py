@@ -230,7 +230,7 @@ def test_labels_that_are_too_frequent_are_named() -> None:
         ({"k": 3, "structure": "star"}, "'groups', 'ring', 'cahd'"),
         ({"k": 3, "structure": ["ring"]}, "'groups', 'ring', 'cahd'"),
         ({"k": 3, "structure": np.array([1, 2])}, "'groups', 'ring', 'cahd'"),
-        ({"k": 3, "order": "random"}, "'gray', 'gray-tsp', 'best', or the numbers"),
+        ({"k": 3, "order": "random"}, "'gray', 'gray-tsp', 'best', 'tree', or the numbers"),
         ({"k": 3, "order": [0, 1]}, "from 0 to 5 once"),
         ({"k": 3, "order": [0, 1, 2, 3, 4, 4]}, "from 0 to 5 once"),
         ({"k": 3, "order": [0.0, 1, 2, 3, 4, 5]}, "numbers of all records"),

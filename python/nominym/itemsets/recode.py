@@ -102,9 +102,11 @@ class Recode(Method):
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
-        if not isinstance(self.order, str | _Numbers | None):
-            self._set("order", _Numbers(self.order))
         self._set("segment", orders.check_segment(self.segment))
+        if self.order is None:
+            self._set("order", self._usual_order)
+        elif not isinstance(self.order, str | _Numbers):
+            self._set("order", _Numbers(self.order))
         if self.method is None and isinstance(self.structure, str) and self.structure == "ring":
             self._set("method", "split")
         self.check_options()
@@ -121,7 +123,7 @@ class Recode(Method):
         if isinstance(self.order, str) and self.order not in names:
             what = f"give {', '.join(map(repr, names[:-1]))}, or the numbers of all records"
             raise ParameterError(what, parameter="order", value=self.order)
-        if self._along != "gray-tsp" and self.segment != orders.SEGMENT:
+        if self.order != "gray-tsp" and self.segment != orders.SEGMENT:
             what = "it plays a part only where order is 'gray-tsp'"
             raise ParameterError(what, parameter="segment", value=self.segment)
         if self.taxonomy is not None and self.taxonomy != _GIVEN:
@@ -131,9 +133,15 @@ class Recode(Method):
         object.__setattr__(self, name, value)
 
     @property
-    def _along(self) -> Any:
-        """The order, by structure where none is given: groups start from clusters, the others are as published."""
-        return self.order or ("tree" if self.structure == "groups" else "gray-tsp")
+    def _usual_order(self) -> str:
+        """The order where none is given: groups start from clusters, the others are as published."""
+        in_groups = isinstance(self.structure, str) and self.structure == "groups"
+        return "tree" if in_groups and self.segment == orders.SEGMENT else "gray-tsp"
+
+    @property
+    def implied(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The order, where it is that of the structure."""
+        return ("order",) if self.order == self._usual_order else ()
 
     @property
     def _said(self) -> str:
@@ -184,14 +192,14 @@ class Recode(Method):
     @property
     def public(self) -> Recode:
         """The method without the numbers of records, if the order was given by number, and without a taxonomy."""
-        order = _GIVEN if isinstance(self.order, _Numbers) else self.order
+        order = self.order if isinstance(self.order, str) else _GIVEN
         return replace(self, order=order, taxonomy=None if self.taxonomy is None else _GIVEN)
 
     def params(self) -> dict[str, Any]:
         """List the options that play a part, for the record of a release."""
-        segment = {"segment": self.segment} if self._along == "gray-tsp" else {}
+        segment = {"segment": self.segment} if self.order == "gray-tsp" else {}
         meant = {} if self.taxonomy is None else {"taxonomy": _GIVEN}
-        return {**super().params(), "order": self.public._along, **segment, **meant}
+        return {**super().params(), "order": self.public.order, **segment, **meant}
 
     def apply(
         self,
@@ -285,7 +293,7 @@ class Recode(Method):
         return column
 
     def _order(self, sets: Itemsets, seed: int | None, progress: Progress) -> NDArray[np.uint32]:
-        along = self._along
+        along = self.order
         if along == "gray":
             return orders.gray_order(sets, progress=progress)
         if along == "gray-tsp":
