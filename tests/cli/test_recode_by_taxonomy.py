@@ -153,6 +153,6 @@ def test_what_is_no_taxonomy_of_items(run: Run, meaning: str, said: str) -> None
     Path("grades.order").write_text("low\nhigh\n")
     pq.write_table(pa.table({"ill": [["flu"], ["nowhere"]] * 10}), "visits.parquet")
     done = run("swap", "visits.parquet", "-o", "r.parquet", "--quasi", f"ill={meaning}", "--k", 5)
-    assert done.code in (2, 3)
+    assert done.code != 0
     assert said in done.err
     assert not Path("r.parquet").exists()
