@@ -143,7 +143,7 @@ def test_lists_of_concepts_in_a_table(run: Run) -> None:
     [
         ("sets:", "'sets:' names no taxonomy of the items"),
         ("sets:number", "names no taxonomy of the items"),
-        ("sets:none.csv", "none.csv: No such file"),
+        ("sets:none.csv", "none.csv: no such file"),
         ("sets:grades.order", "is an order; items of sets have none"),
         ("sets:ill.csv", "nowhere"),
     ],
