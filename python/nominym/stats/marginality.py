@@ -192,11 +192,11 @@ def sse_distance(
     if isinstance(columns, str):
         raise ParameterError(f"columns: a list of names is needed, not the one text {columns!r}")
     names = table.names if columns is None else column_names(list(dict.fromkeys(columns)), table.names)
-    for name, meaning in taxonomies.items():
+    for name, given in taxonomies.items():
         if name not in names:
             raise ParameterError(f"taxonomies names {name!r}, which is not among the columns {names}")
-        if not isinstance(meaning, Taxonomy | Order | Equality):
-            what = f"column {name!r}: {type(meaning).__name__} has no variance; give a Taxonomy, an Order or Equality"
+        if not isinstance(given, Taxonomy | Order | Equality):
+            what = f"column {name!r}: {type(given).__name__} has no variance; give a Taxonomy, an Order or Equality"
             raise ParameterError(what, parameter="taxonomies")
     if not names:
         raise DataError("no column to measure")
@@ -220,7 +220,7 @@ def sse_distance(
             within = (of_record[pairs[0]] != of_record[pairs[1]]) / 2
             overall = float((counts * (records - counts)).sum()) / (2 * records * max(records - 1, 1))
         else:
-            numbers = _numbers(column, name, meaning)
+            numbers = _numbers(column, name, meaning if isinstance(meaning, Order) else None)
             within = (numbers[pairs[0]] - numbers[pairs[1]]) ** 2 / 2
             overall = float(np.var(numbers, ddof=1)) if records > 1 else 0.0
         if overall > 0:

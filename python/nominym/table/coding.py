@@ -225,7 +225,9 @@ def by_name(values: Any) -> NDArray[np.int64]:
         if not values.null_count and re.fullmatch("u?int[0-9]+|(large_)?string(_view)?", str(values.type)):
             return pc.sort_indices(values.cast(pa.large_string())).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
         values = python_values(values)
-    texts = [str(value) for value in values]
+    # Lists by their items, as those that Arrow codes.
+    lists = (list, tuple, np.ndarray)
+    texts = [tuple(map(str, value)) if isinstance(value, lists) else (str(value),) for value in values]
     order = sorted(range(len(texts)), key=texts.__getitem__)
     if any(texts[a] == texts[b] for a, b in itertools.pairwise(order)):
         order.sort(key=lambda i: (texts[i], *_spelled(values[i])))
