@@ -6,13 +6,14 @@ the records, never on a draw. ``check_kept`` refuses kept columns that would und
 """
 
 from nominym.groups.forming import Formed, check_columns, check_size, form_of_table
-from nominym.groups.kept import Notes, check_kept
+from nominym.groups.kept import Notes, Sizes, check_kept
 from nominym.groups.partition import Partition, check_limits, check_persons, form
 
 __all__ = [
     "Formed",
     "Notes",
     "Partition",
+    "Sizes",
     "check_columns",
     "check_kept",
     "check_limits",

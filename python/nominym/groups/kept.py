@@ -51,6 +51,13 @@ class Notes(NamedTuple):
     """What depends on which masked and kept values, or which records of a person, went together: for the owner."""
 
 
+class Sizes(NamedTuple):
+    """How many records values have: numbers of records, and how many values have each of them."""
+
+    records: NDArray[np.int64]
+    times: NDArray[np.int64]
+
+
 class Finding(NamedTuple):
     """What is wrong with a kept column, or with several together."""
 
@@ -75,7 +82,7 @@ def check_kept(
     ordered: Collection[Any] = (),
     *,
     counts_persons: bool = False,
-    counts: Mapping[Any, NDArray[np.int64]] | None = None,
+    counts: Mapping[Any, Sizes] | None = None,
     alone: float | None = None,
 ) -> Notes:
     """Refuse kept columns that undo the protection, unless they are accepted; return what has to be said.
@@ -85,9 +92,9 @@ def check_kept(
     values can be told from distant ones. If the method ``counts_persons``, and nothing tells them yet, a column of
     repeated values may be what does.
 
-    Where the columns are a sample, in which values are rarer than in all records, ``counts`` has the records of each
-    value of a kept column in all of them, and ``alone`` the share of the records that differ from all others in what is
-    kept: only predictions are looked for in the sample.
+    Where the columns are a sample, in which values are rarer than in all records, ``counts`` has how many values of a
+    kept column have how many records in all of them, and ``alone`` the share of the records that differ from all others
+    in what is kept: only predictions are looked for in the sample.
 
     >>> from nominym.table import code
     >>> ward, diagnosis = code(["A", "A", "B", "B"]), code(["flu", "flu", "burn", "burn"])
@@ -147,7 +154,7 @@ def _findings(
     k: int,
     person: Column | None,
     ordered: Collection[Any],
-    counts: Mapping[Any, NDArray[np.int64]] | None,
+    counts: Mapping[Any, Sizes] | None,
     different: float | None,
 ) -> list[Finding]:
     columns = {name: coded(column) for name, column in kept.items()}
@@ -158,7 +165,7 @@ def _findings(
     coarse = {name: in_parts(column, ranks_of(column)) for name, column in kept.items()} if near else {}
     found: list[Finding | None] = []
     for name, column in columns.items():
-        found.append(_nearly_unique(name, column.counts() if counts is None else counts[name], k))
+        found.append(_nearly_unique(name, _sizes(column) if counts is None else counts[name], k))
         sides = [column] if coarse.get(name) is None else [column, coarse[name]]
         found += _read_off((name,), sides, targets, near)
         if person is not None:
@@ -179,14 +186,21 @@ def _findings(
 # ---- nearly unique
 
 
-def _nearly_unique(name: Any, counts: NDArray[np.int64], k: int) -> Finding | None:
-    share = float(counts[_rare(counts, k, int(counts.sum()))].sum() / counts.sum())
+def _sizes(column: Coded) -> Sizes:
+    counts = column.counts()
+    return Sizes(counts, np.ones_like(counts))
+
+
+def _nearly_unique(name: Any, counts: Sizes, k: int) -> Finding | None:
+    records = counts.records * counts.times
+    everybody = int(records.sum())
+    share = float(records[_rare(counts.records, k, everybody)].sum() / everybody)
     if share < UNIQUE_WARNED:
         return None
     others = "no other record has" if k == 2 else f"fewer than k = {k:,} records have"
     what = f"{share:.0%} of the records have a value that {others}"
     figures = f"{what}; whoever knows it of a person finds the row"
-    repeated = counts[counts > 1].sum() >= REPEATED * counts.sum()
+    repeated = records[counts.records > 1].sum() >= REPEATED * everybody
     return Finding((name,), figures, share > UNIQUE_REFUSED, share, what, repeated=bool(repeated))
 
 

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from nominym import _core, groups, journal
 from nominym.atomic import Draft, check_new, same_file
@@ -251,7 +250,7 @@ def publish(
                     Table(records).column(name).check_missing("error")
         if counted is not None and pc.any(pc.is_null(records[counted], nan_is_null=True)).as_py():
             groups.check_persons(Table(records).column(counted))
-        warn_of_persons({name: _times(identifiers[name]) for name in identifiers.column_names})
+        warn_of_persons({name: _shared(identifiers[name]) for name in identifiers.column_names})
         del identifiers
         sizing.require_release(records)
         shape = {"rows": records.num_rows, "columns": len(table.names)}
@@ -409,20 +408,29 @@ _FREQUENT = 0.05
 """Share of the records that no person has."""
 
 
-def _times(column: Any) -> NDArray[np.int64]:
-    """Count the records of each value, if the values are such that they may tell persons."""
+class Shared(NamedTuple):
+    """How far records share the values of a column."""
+
+    records: int
+    values: int
+    most: int
+    """Records of the most frequent value."""
+
+
+def _shared(column: Any) -> Shared:
+    """Count the records and values of an identifier, if the values are such that they may tell persons."""
     values = column.drop_null()
-    if pa.types.is_floating(values.type) or pa.types.is_nested(values.type):
-        return np.empty(0, dtype=np.int64)
-    return pc.value_counts(values.unify_dictionaries()).field("counts").to_numpy()  # type: ignore[no-any-return]
+    if not len(values) or pa.types.is_floating(values.type) or pa.types.is_nested(values.type):
+        return Shared(0, 0, 0)
+    counts = pc.value_counts(values.unify_dictionaries()).field("counts").to_numpy()
+    return Shared(len(values), len(counts), int(counts.max()))
 
 
-def warn_of_persons(identifiers: Mapping[Any, NDArray[np.int64]]) -> None:
-    """Warn the owner of identifiers that several records share, given the records of each value."""
+def warn_of_persons(identifiers: Mapping[Any, Shared]) -> None:
+    """Warn the owner of identifiers that several records share: k counts records, not persons."""
     found, (least, most) = [], _REPEATED
-    for name, counts in identifiers.items():
-        total = int(counts.sum())
-        if total and counts.max() <= max(_FREQUENT * total, 2) and least <= len(counts) / total <= most:
+    for name, (records, values, frequent) in identifiers.items():
+        if records and frequent <= max(_FREQUENT * records, 2) and least <= values / records <= most:
             found.append(name)
     if found:
         one = "it tells" if len(found) == 1 else "one of them tells"

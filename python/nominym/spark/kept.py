@@ -11,16 +11,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from pyspark.sql import functions as F  # noqa: N812
 
 from nominym import groups
 from nominym.meaning import Order
-from nominym.spark.source import COUNT, Source
+from nominym.spark.source import Source, sizes
 from nominym.table import Table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
     from nominym.method import Method
@@ -50,14 +48,14 @@ def check(source: Source, method: Method, masked: Sequence[str], kept: Sequence[
         return groups.check_kept(_of(columns, kept), _of(columns, masked), k, person=who, **options)  # type: ignore[arg-type]
     counts = {name: _counts(source, [name]) for name in kept}
     every = _counts(source, kept) if len(kept) > 1 else None
-    alone = 0.0 if every is None else float((every == 1).sum() / source.records)
+    alone = 0.0 if every is None else float(every.times[every.records == 1].sum() / source.records)
     share = SAMPLE / source.records
     sample = Table(source.table(named, source.data.sample(False, share, 1)))
     found = groups.check_kept(
         _of(sample, kept), _of(sample, masked), k, counts=counts, alone=alone, **options  # type: ignore[arg-type]
     )  # fmt: skip
     for name in kept:
-        if source.records / len(counts[name]) * share < _SEEN:
+        if source.records / counts[name].times.sum() * share < _SEEN:
             closed = Table(source.table([*masked, name], _some_values(source, name, share)))
             if len(closed) > 1:
                 options["accept"] = [each for each in getattr(method, "accept", ()) if each == name]
@@ -74,11 +72,9 @@ def _of(table: Table, names: Sequence[str]) -> dict[str, Any]:
     return {name: table.column(name) for name in names}
 
 
-def _counts(source: Source, names: Sequence[str]) -> NDArray[np.int64]:
-    """Return how many records each value, or combination of values, has, in no order; no value leaves Spark."""
-    by_value = source.data.groupBy(*(source.at(name) for name in names)).agg(F.count(F.lit(1)).alias(COUNT))
-    times = by_value.groupBy(COUNT).agg(F.count(F.lit(1)).alias("times")).toArrow()
-    return np.repeat(times[COUNT].to_numpy(), times["times"].to_numpy())
+def _counts(source: Source, names: Sequence[str]) -> groups.Sizes:
+    """Return how many values, or combinations of values, have how many records; no value leaves Spark."""
+    return groups.Sizes(*sizes(source.data, [F.col(source.at(name)) for name in names]))
 
 
 def _some_values(source: Source, name: str, share: float) -> DataFrame:

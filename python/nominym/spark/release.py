@@ -13,9 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
 
 from nominym.error import DataError, ParameterError
 from nominym.files import as_path
@@ -29,6 +27,7 @@ from nominym.release.pipeline import (
     QUASI,
     ROLES,
     Paths,
+    Shared,
     check_mapping,
     check_meant,
     check_roles,
@@ -37,7 +36,7 @@ from nominym.release.pipeline import (
     with_roles,
 )
 from nominym.spark.methods import staged
-from nominym.spark.source import quoted
+from nominym.spark.source import quoted, sizes
 from nominym.swap import DataSwap
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def publish(
     known = read_meanings(meanings, progress)
     identifiers = [name for name, role in given.items() if role == IDENTIFIER]
     if getattr(method, "bound", None) is not None and getattr(method, "person", None) is None:
-        warn_of_persons({name: _times(data, name) for name in identifiers})
+        warn_of_persons({name: _shared(data, name) for name in identifiers})
     meant = {name: known.get(name, Equality()) for name in masked}
     staging = staged(method, data, meant, plan=plan, seed=seed, progress=progress, dropped=identifiers, always=True)
     made = staging.result
@@ -153,14 +152,13 @@ def _read(source: Any, master: str | None) -> DataFrame:
         ) from reason
 
 
-def _times(data: DataFrame, name: str) -> Any:
-    """Count the records of each value, if the values are such that they may tell persons; no value leaves Spark."""
+def _shared(data: DataFrame, name: str) -> Shared:
+    """Count the records and values of an identifier, if the values are such that they may tell persons."""
     kind = dict(data.dtypes)[name]
     if kind in ("float", "double") or kind.startswith(("array", "struct", "map")):
-        return np.empty(0, dtype=np.int64)
-    by_value = data.filter(quoted(name).isNotNull()).groupBy(quoted(name)).agg(F.count(F.lit(1)).alias("n"))
-    found = by_value.groupBy("n").agg(F.count(F.lit(1)).alias("times")).toArrow()
-    return np.repeat(found["n"].to_numpy(), found["times"].to_numpy())
+        return Shared(0, 0, 0)
+    records, times = sizes(data.filter(quoted(name).isNotNull()), [quoted(name)])
+    return Shared(int((records * times).sum()), int(times.sum()), int(records.max(initial=0)))
 
 
 def _draft(frame: DataFrame, out: Path) -> Path:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -106,6 +108,13 @@ class Source:
         """Bring some columns of all records, or of those in ``data``, to the driver."""
         found = (self.data if data is None else data).select(*(self.at(name) for name in names)).toArrow()
         return found.rename_columns(list(map(str, names)))
+
+
+def sizes(data: DataFrame, columns: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return numbers of records, and how many values of some columns have each; no value leaves Spark."""
+    by_value = data.groupBy(*columns).agg(F.count(F.lit(1)).alias(COUNT))
+    found = by_value.groupBy(COUNT).agg(F.count(F.lit(1)).alias("times")).toArrow()
+    return found[COUNT].to_numpy(), found["times"].to_numpy()
 
 
 def quoted(name: str) -> Any:
