@@ -4,6 +4,7 @@ PYTHON ?= python3
 PY := $(VENV)/bin/python
 CARGO ?= cargo
 LOWEST := $(VENV)/lowest
+PEERS := $(VENV)/peers
 EXTRAS := obo,icd,polars,report,cli
 
 .DEFAULT_GOAL := help
@@ -32,6 +33,12 @@ $(LOWEST)/.made: $(VENV)/.made pyproject.toml
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
 	$(PY) -m pip install --quiet --group test --group bench
+	touch $@
+
+# Other tools, which studies compare with; their needs are not ours.
+$(PEERS)/.made:
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet pycanon
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml
@@ -70,7 +77,7 @@ bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
 	$(PY) -m pytest benches --benchmark-only --benchmark-json=out/benchmarks.json
 	$(PY) benches/report.py out/benchmarks.json docs
 
-study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; writes docs/*-study.md, docs/reproduction.md and the tables of docs/guarantees.md
+study: build $(VENV)/.bench $(PEERS)/.made ## Repeat published tables and mask real diagnoses; writes docs/*-study.md, docs/reproduction.md and the tables of docs/guarantees.md
 	$(PY) benches/study_rank_swap.py docs
 	$(PY) benches/study_noise.py docs
 	$(PY) benches/study_data_swap.py docs
@@ -78,6 +85,7 @@ study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; 
 	$(PY) benches/study_guarantees.py docs
 	$(PY) benches/study_mixed.py docs
 	$(PY) benches/reproduction.py docs
+	NOMINYM_PEERS=$(abspath $(PEERS)/bin/python) $(PY) benches/peers.py
 
 docs: build $(VENV)/.docs ## Build the documentation into out/site; a warning fails
 	$(PY) -m mkdocs build --quiet --strict
