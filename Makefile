@@ -4,6 +4,7 @@ PYTHON ?= python3
 PY := $(VENV)/bin/python
 CARGO ?= cargo
 LOWEST := $(VENV)/lowest
+PEERS := $(VENV)/peers
 # All of them but spark, which is large and which only its own tests need.
 EXTRAS := obo,rdf,icd,polars,report,tables,cli
 comma := ,
@@ -38,6 +39,12 @@ $(VENV)/.bench: $(VENV)/.made pyproject.toml
 
 $(VENV)/.wheel: $(VENV)/.made pyproject.toml
 	$(PY) -m pip install --quiet --group wheel --group test
+	touch $@
+
+# Other tools, which studies compare with; their needs are not ours.
+$(PEERS)/.made:
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet pycanon
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml
@@ -77,7 +84,7 @@ bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
 	$(PY) benches/report.py out/benchmarks.json docs
 	$(PY) benches/instructions.py
 
-study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; writes docs/*-study.md, docs/reproduction.md and the tables of docs/guarantees.md
+study: build $(VENV)/.bench $(PEERS)/.made ## Repeat published tables and mask real diagnoses; writes docs/*-study.md, docs/reproduction.md and the tables of docs/guarantees.md
 	$(PY) benches/study_rank_swap.py docs
 	$(PY) benches/study_noise.py docs
 	$(PY) benches/study_data_swap.py docs
@@ -86,6 +93,7 @@ study: build $(VENV)/.bench ## Repeat published tables and mask real diagnoses; 
 	$(PY) benches/study_mixed.py docs
 	$(PY) benches/study_aggregate.py docs
 	$(PY) benches/reproduction.py docs
+	NOMINYM_PEERS=$(abspath $(PEERS)/bin/python) $(PY) benches/peers.py
 
 wheel: $(VENV)/.wheel ## Build sdist and wheel for Linux into out/dist, check them, and run the quick start in a fresh environment
 	rm -rf out/dist

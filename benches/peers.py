@@ -1,0 +1,71 @@
+"""Peers on the same records: pycanon for classes, ARX hierarchies as input, sdcMicro where R has it: ``peers.py``.
+
+Peers live in an environment of their own, whose Python NOMINYM_PEERS names (``pip install pycanon``); what is absent is
+skipped with a reason.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import nominym as nym
+from pages import DATA, markdown
+
+QUASI = ("sex", "race", "workclass", "education", "age")
+HIERARCHIES = ("workclass", "education", "race", "sex")
+
+_PYCANON = """
+import sys, pandas as pd
+from pycanon import anonymity
+frame = pd.read_csv(sys.argv[1], dtype=str, keep_default_na=False)
+print(anonymity.k_anonymity(frame, sys.argv[2].split(",")))
+"""
+
+
+def classes() -> Iterator[list[str]]:
+    """Compare the smallest classes of Adult with those of pycanon."""
+    frame = nym.datasets.load_adult(DATA / "adult")[list(QUASI)].dropna()
+    python = os.environ.get("NOMINYM_PEERS")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "adult.csv")
+        frame.to_csv(path, index=False)
+        for count in range(1, len(QUASI) + 1):
+            names = list(QUASI[:count])
+            theirs = "skipped: NOMINYM_PEERS names no Python with pycanon"
+            if python is not None:
+                line = [python, "-c", _PYCANON, str(path), ",".join(names)]
+                theirs = subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip()
+            ours = nym.risk.classes(frame, names).smallest
+            yield [f"smallest class of {', '.join(names)} (pycanon: k-anonymity)", str(ours), theirs]
+
+
+def sdcmicro() -> Iterator[list[str]]:
+    """Say whether R has sdcMicro."""
+    rscript = shutil.which("Rscript")
+    if rscript is None:
+        yield ["sdcMicro: rank swapping, recordSwap, microaggregation", "", "skipped: there is no R here"]
+        return
+    asked = subprocess.run([rscript, "-e", "library(sdcMicro)"], capture_output=True, check=False)
+    why = "skipped: R has no sdcMicro" if asked.returncode else "there, and not compared yet"
+    yield ["sdcMicro: rank swapping, recordSwap, microaggregation", "", why]
+
+
+def hierarchies() -> Iterator[list[str]]:
+    """Swap Adult by the hierarchies that ARX publishes for it."""
+    folder = DATA / "adult" / "hierarchies"
+    meanings = {name: nym.read_taxonomy(folder / f"adult_hierarchy_{name}.csv") for name in HIERARCHIES}
+    frame = nym.datasets.load_adult(DATA / "adult")[list(HIERARCHIES)].dropna()
+    found = nym.Study({"Adult": frame}, nym.RankSwap(k=10), meanings, "rmse", seeds=1).run()
+    value = found.set_index("measure")["value"]["rmse"]
+    yield ["ARX hierarchies as input: strict, k = 10", f"RMSE {value:.3f}", "input only"]
+
+
+if __name__ == "__main__":
+    rows = [*classes(), *sdcmicro(), *hierarchies()]
+    sys.stdout.write(markdown(["what", "nominym", "peer"], rows) + "\n")
