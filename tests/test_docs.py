@@ -22,7 +22,9 @@ CONSOLE = re.compile(r"^```(console|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 
 
 # With the other tests of Spark, which have one session.
-SPARK = pytest.param(ROOT / "docs" / "spark.md", marks=pytest.mark.xdist_group("spark"))
+SPARK = pytest.param(
+    ROOT / "docs" / "spark.md", marks=[pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("default")]
+)
 
 
 @pytest.mark.parametrize("page", [SPARK if page.name == "spark.md" else page for page in PAGES], ids=lambda p: p.name)
