@@ -100,7 +100,9 @@ pub fn tree_order(sets: &Itemsets, streams: &Streams, control: &Control) -> Resu
 /// The records of an order of different ones.
 fn expand(copies: &Lists, nodes: &[u32]) -> Vec<u32> {
     let mut order = Vec::with_capacity(copies.total());
-    nodes.iter().for_each(|&node| order.extend_from_slice(copies.of(node as usize)));
+    for &node in nodes {
+        order.extend_from_slice(copies.of(node as usize));
+    }
     order
 }
 
