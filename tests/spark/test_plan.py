@@ -14,7 +14,8 @@ from scipy.stats import chi2
 import nominym as nym
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'nominym[spark]'")
-from nominym.spark import draws, plan
+from nominym.spark import blocks, draws, plan, tasks
+from nominym.table import Table, code
 
 TAX = nym.Taxonomy.from_edges(
     [("flu", "infection"), ("cold", "infection"), ("burn", "injury"), ("infection", "illness"), ("injury", "illness")]
@@ -139,3 +140,23 @@ def test_draws_are_uniform_and_depend_on_key_block_and_part() -> None:
     assert abs(given.astype(float).mean() / 2**64 - 0.5) < 5 / np.sqrt(12 * 4096)
     assert draws.new_key(None) != draws.new_key(None)
     assert draws.new_key(7) == draws.new_key(7)
+
+
+def test_numbers_of_a_block_are_measured_by_those_of_all_records() -> None:
+    values = pa.table({"c0": [float(i) for i in range(11) for _ in range(3)]})
+    every = code(pa.array([0.0, 100.0]), "c0")
+    found = [
+        blocks.permuted(
+            Table(values), nym.RankSwap(k=4), {"c0": nym.Order()}, {}, {"c0": ends}, b"key", 3
+        ).figures["attributes"]["c0"]
+        for ends in (None, every)
+    ]  # fmt: skip
+    # The block has a tenth of the whole range, and the same groups.
+    assert found[1]["expected_rmse"] == pytest.approx(found[0]["expected_rmse"] / 10, rel=1e-12)
+    assert found[1]["expected_unchanged"] == found[0]["expected_unchanged"]
+
+
+def test_an_exception_of_a_task_has_no_other_one_behind_it() -> None:
+    with pytest.raises(plan.PlanError, match="ValueError") as raised:
+        tasks.without_values(int, "zebra")
+    assert raised.value.__context__ is raised.value.__cause__ is None

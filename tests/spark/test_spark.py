@@ -126,6 +126,61 @@ def test_killed_and_moved_tasks_give_the_same_rows(
     session.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
 
 
+@pytest.mark.parametrize("plan", ["driver", "blocks"])
+def test_positions_tell_nothing_where_parts_are_cut(session: Any, plan: Any) -> None:
+    from nominym.spark.methods import staged
+    from nominym.spark.source import mixed
+
+    n = 400
+    data = session.createDataFrame(pd.DataFrame({"v": np.arange(n), "id": np.arange(n)})).coalesce(1)
+    staging = staged(nym.RankSwap(k=10, accept=["id"]), data, {"v": nym.Order()}, plan=plan)
+    order = [row[0] for row in mixed(staging.waiting, ["c1"]).collect()]
+    staging.forget()
+    assert sorted(order) == list(range(n))
+    # Beyond five deviations but once in a million.
+    assert abs(np.corrcoef(order, np.arange(n))[0, 1]) < 5 / np.sqrt(n)
+    # Spark leaves the first of two sorts out, unless something is between them.
+    executed = staging.result.data._jdf.queryExecution().optimizedPlan().toString()
+    assert "Sort [drawn" in executed
+
+
+def test_rows_that_differ_have_hashes_that_differ(session: Any) -> None:
+    from nominym.spark.source import ORDER, OTHER, Source
+
+    schema = "m int, p string, q string, x double, l array<int>, ll array<array<int>>, s struct<a: double, b: double>"
+    same = (1, "x", "x", 1.0, [1], [[1, 2]], (0.0, 1.0))
+    rows = [
+        same, (1, "x", None, *same[3:]), (1, None, "x", *same[3:]), (1, None, None, *same[3:]),
+        (*same[:4], [1, None], *same[5:]), (*same[:4], [None, 1], *same[5:]), (*same[:4], [], *same[5:]),
+        (*same[:4], None, *same[5:]), (*same[:4], [None], *same[5:]), (*same[:5], [[1], [2]], same[6]),
+        (*same[:5], [[], [1, 2]], same[6]), (*same[:5], [[1, 2], None], same[6]), (*same[:6], (-0.0, 1.0)),
+        (*same[:6], (None, 1.0)), (*same[:6], (1.0, None)), (*same[:6], (None, None)), (*same[:6], None),
+        (*same[:3], float("nan"), *same[4:]), (*same[:3], None, *same[4:]),
+    ]  # fmt: skip
+    found = Source.of(session.createDataFrame(rows, schema), ["m"]).hashed().select(ORDER, OTHER).collect()
+    for i in (0, 1):
+        assert len({row[i] for row in found}) == len(rows)
+    assert all(row[0] != row[1] for row in found)
+
+
+def test_moments_in_another_zone(session: Any) -> None:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        # The hour that there is twice, too.
+        moment = F.timestamp_seconds(F.lit(1730611800) + F.col("id") % 4 * 3600)
+        data = session.range(40).select(moment.alias("ts"), F.struct(moment.alias("at")).alias("kept"))
+        for plan in ("driver", "blocks"):
+            made = nym.spark.rank_swap(data, {"ts": nym.Order()}, k=3, plan=plan, accept=["kept"]).data
+            assert made.dtypes == data.dtypes
+            seen = made.select(F.col("ts").cast("long"), F.col("kept.at").cast("long")).collect()
+            for column in zip(*seen, strict=True):
+                assert sorted(column) == sorted(1730611800 + i % 4 * 3600 for i in range(40))
+    finally:
+        session.conf.set("spark.sql.session.timeZone", "UTC")
+
+
 def test_blocks_keep_the_guarantee_at_little_cost(data: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from nominym.spark import blocks
 
@@ -296,23 +351,48 @@ def test_values_of_every_type_come_back(session: Any) -> None:
     assert columns_are_kept(one, other)
 
 
-def test_nothing_leaks_into_logs_and_exceptions(session: Any, events: Path, tmp_path: Path) -> None:
+def test_nothing_leaks_into_logs_and_exceptions(
+    session: Any, events: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nominym.spark import tasks
+
     secret = [f"zebra{i % 4}" for i in range(80)]
     pq.write_table(pa.table({"name": secret, "kept": ["okapi", "quagga"] * 40}), tmp_path / "s.parquet")
     data = session.read.parquet((tmp_path / "s.parquet").as_uri())
     for plan in ("driver", "blocks"):
         nym.spark.rank_swap(data, {"name": nym.Equality()}, k=30, plan=plan, accept=["kept"]).data.collect()
 
-    # A source that gives other rows when it is read again.
-    def change(batches: Any) -> Any:
-        for batch in batches:
-            names = [f"{name}{os.urandom(1)[0] % 3}" for name in batch.column(0).to_pylist()]
-            yield pa.record_batch([pa.array(names), batch.column(1)], names=["name", "kept"])
+    # Sources that give other rows when they are read again.
+    def fickle(column: int) -> Any:
+        def change(batches: Any) -> Any:
+            for batch in batches:
+                columns = list(batch.columns)
+                columns[column] = pa.array([f"{each}{os.urandom(1)[0] % 3}" for each in columns[column].to_pylist()])
+                yield pa.record_batch(columns, names=["name", "kept"])
 
-    fickle = data.mapInArrow(change, data.schema)
-    with pytest.raises(Exception, match="read again") as raised:
-        nym.spark.rank_swap(fickle, {"name": nym.Equality()}, k=2, accept=["kept"])
+        return data.mapInArrow(change, data.schema)
+
+    # With all that Spark can say of an exception.
+    whole = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled"
+    session.conf.set(whole, "false")
+    for column, plan in ((0, "driver"), (1, "driver"), (1, "blocks")):
+        with pytest.raises(Exception, match="read again") as raised:
+            nym.spark.rank_swap(fickle(column), {"name": nym.Equality()}, k=2, accept=["kept"], plan=plan)
+        assert "zebra" not in str(raised.value)
+        assert "okapi" not in str(raised.value)
+
+    def bad(*_: Any) -> Any:
+        def place(left: Any, right: Any) -> Any:
+            return tasks.without_values(int, left.column(0)[0].as_py())
+
+        return place
+
+    monkeypatch.setattr(tasks, "placing", bad)
+    with pytest.raises(Exception, match=r"a task of nominym failed \(ValueError\)") as raised:
+        nym.spark.rank_swap(data, {"name": nym.Equality()}, k=2, accept=["kept"])
     assert "zebra" not in str(raised.value)
+    session.conf.unset(whole)
+    assert session.sparkContext._jsc.getPersistentRDDs().size() == 0
     log = "".join(path.read_text() for path in events.rglob("*") if path.is_file())
     assert "FlatMapCoGroupsInArrow" in log
     assert "zebra" not in log.replace(str(tmp_path), "")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,13 +24,14 @@ from nominym.meaning import Meaning, Order, Taxonomy
 from nominym.method import Result, made_with
 from nominym.spark import draws, plan, tasks
 from nominym.spark.figures import constant
-from nominym.spark.source import BLOCK, COUNT, GROUP, ORDER, OTHER, STAGED, Source
+from nominym.spark.source import BLOCK, COUNT, DRAWN, GROUP, ORDER, OTHER, SUM, Source, waiting
 from nominym.swap import RankSwap
 from nominym.swap.rank import notes_of
-from nominym.table import Attribute, Table, attributes, code, of_columns
+from nominym.table import Attribute, Column, Table, attributes, code, of_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from pyspark.core.broadcast import Broadcast
     from pyspark.sql import DataFrame
 
 BLOCK_RECORDS = 250_000
@@ -59,8 +60,11 @@ def mask(
     told: groups.Notes,
     seed: int | None,
     size: int | None = None,
-) -> tuple[Result, DataFrame]:
-    """Mask a table block by block; ``size`` is the least number of records of a block. What waits is returned too."""
+) -> tuple[Result, DataFrame, list[Broadcast[Any]]]:
+    """Mask a table block by block; ``size`` is the least number of records of a block.
+
+    What waits is returned too, and what all tasks were told.
+    """
     k = method.k or 2
     groups.check_size(source.records, k)
     found, places = _columns(method, source, meanings, masked)
@@ -70,36 +74,39 @@ def mask(
     within = [source.at(name) for name in masked]
     cells = min(_bits(len(masked)) * len(masked), _CELLS)
     shift = _bits(len(masked)) * len(masked) - cells
-    histogram = source.data.select(*within).mapInArrow(_counting(known, shift), "cell int, n long")
-    counted = histogram.groupBy("cell").agg(F.sum("n").alias("n")).toArrow()
+    hashed = source.hashed()
+    histogram = hashed.select(*within, ORDER).mapInArrow(_counting(known, shift), f"cell int, n long, {SUM} long")
+    counted = histogram.groupBy("cell").agg(F.sum("n").alias("n"), F.sum(SUM).alias(SUM)).toArrow()
     least = max(size or BLOCK_RECORDS, 2 * k)
     block_of, number = _cut(counted["cell"].to_numpy(), counted["n"].to_numpy(), least, 1 << cells)
     cut = session.sparkContext.broadcast(block_of)
-    hashed = source.data.withColumn(ORDER, F.xxhash64(*source.columns)).withColumn(
-        OTHER, F.xxhash64(F.lit("nominym"), *source.columns)
-    )
     in_block = T.StructType([*hashed.schema.fields, T.StructField(BLOCK, T.IntegerType())])
     rows = hashed.mapInArrow(_finding(known, cut, within, shift), in_block)
     totals = np.bincount(block_of[counted["cell"].to_numpy()], counted["n"].to_numpy(), number).astype(np.int64)
+    sums = np.zeros(number, dtype=np.int64)
+    np.add.at(sums, block_of[counted["cell"].to_numpy()], counted[SUM].to_numpy())
     meant = {source.at(name): meanings[name] for name in masked}
+    ends = {source.at(name): _ends(found[name]) for name in masked}
     tops = {source.at(name): root for name, root in roots.items() if root is not None}
-    job = session.sparkContext.broadcast((method, meant, tops, totals))
+    job = session.sparkContext.broadcast((method, meant, tops, ends, totals, sums))
     solve = _solving(job, source.columns, within, draws.new_key(seed))
     fields = [T.StructField(source.at(f.name), f.dataType, True) for f in source.fields]
     made = rows.groupBy(BLOCK).applyInArrow(
-        solve, T.StructType([*fields, T.StructField(GROUP, T.LongType()), T.StructField(FIGURES, T.StringType())])
-    )
-    made = made.persist(STAGED)
-    said = [json.loads(row[0]) for row in made.filter(F.col(FIGURES).isNotNull()).select(FIGURES).collect()]
-    summary = _summed(said, source, found, within, seed is not None)
-    summary["groups"]["constant"] = constant(source, made, others)
+        solve,
+        T.StructType([*fields, T.StructField(GROUP, T.LongType()), T.StructField(DRAWN, T.LongType()),
+                      T.StructField(FIGURES, T.StringType())]),
+    )  # fmt: skip
+    with waiting(made):
+        said = [json.loads(row[0]) for row in made.filter(F.col(FIGURES).isNotNull()).select(FIGURES).collect()]
+        summary = _summed(said, source, found, within, seed is not None)
+        summary["groups"]["constant"] = constant(source, made, others)
     blocks = f"groups were formed in {number:,} blocks of near records, each by itself"
     summary["notes"] = notes_of(summary["attributes"], [blocks, *told.public])
     params = {
         "columns": list(masked), **method.params(), "roots": roots, "engine": "spark", "plan": "blocks",
         "blocks": number, **made_with(seed),
     }  # fmt: skip
-    return Result(source.released(made), method, params, summary), made
+    return Result(source.released(made), method, params, summary), made, [known, cut, job]
 
 
 def _bits(columns: int) -> int:
@@ -116,6 +123,7 @@ def _columns(
     for at, name in enumerate(masked):
         here = source.at(name)
         table = source.data.groupBy(here).agg(F.count(F.lit(1)).alias(COUNT)).toArrow()
+        table = plan.in_utc(table)
         column = code(table[here].combine_chunks(), name)
         counts = np.zeros(column.size + 1, dtype=np.int64)
         np.add.at(counts, np.minimum(column.codes, column.size), table[COUNT].to_numpy())
@@ -158,6 +166,14 @@ def _along(attribute: Attribute) -> NDArray[np.int64]:
     return np.arange(len(categories), dtype=np.int64)
 
 
+def _ends(attribute: Attribute) -> Column | None:
+    """Return the lowest and the highest value of a column whose distances are relative to them."""
+    if not isinstance(attribute.meaning, Order) or not attribute.size:
+        return None
+    codes = np.array([attribute.places.argmin(), attribute.places.argmax()], dtype=np.uint32)
+    return attribute.column.with_codes(codes).occurring()
+
+
 def _cells(table: Any, known: Any, names: Sequence[str] | None, shift: int) -> NDArray[np.int64]:
     z = np.zeros(table.num_rows, dtype=np.int64)
     for i, place in enumerate(known.value):
@@ -167,13 +183,16 @@ def _cells(table: Any, known: Any, names: Sequence[str] | None, shift: int) -> N
 
 
 def _counting(known: Any, shift: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def counted(batch: pa.RecordBatch) -> pa.RecordBatch:
+        cells, at, times = np.unique(_cells(batch, known, None, shift), return_inverse=True, return_counts=True)
+        sums = np.zeros(len(cells), dtype=np.int64)
+        np.add.at(sums, at, batch.column(ORDER).to_numpy() >> 32)
+        columns = [cells.astype(np.int32), times.astype(np.int64), sums]
+        return pa.record_batch([pa.array(column) for column in columns], names=["cell", "n", SUM])
+
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with tasks.without_values():
-            for batch in batches:
-                cells, times = np.unique(_cells(batch, known, None, shift), return_counts=True)
-                yield pa.record_batch(
-                    [pa.array(cells.astype(np.int32)), pa.array(times.astype(np.int64))], names=["cell", "n"]
-                )
+        for batch in batches:
+            yield tasks.without_values(counted, batch)
 
     return count
 
@@ -181,13 +200,15 @@ def _counting(known: Any, shift: int) -> Callable[[Iterator[pa.RecordBatch]], It
 def _finding(
     known: Any, cut: Any, within: Sequence[str], shift: int
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def found(batch: pa.RecordBatch) -> pa.RecordBatch:
+        block = cut.value[_cells(batch, known, within, shift)]
+        return pa.record_batch(
+            [*plan.in_utc(batch).columns, pa.array(block.astype(np.int32))], names=[*batch.schema.names, BLOCK]
+        )
+
     def find(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with tasks.without_values():
-            for batch in batches:
-                block = cut.value[_cells(batch, known, within, shift)]
-                yield pa.record_batch(
-                    [*batch.columns, pa.array(block.astype(np.int32))], names=[*batch.schema.names, BLOCK]
-                )
+        for batch in batches:
+            yield tasks.without_values(found, batch)
 
     return find
 
@@ -214,22 +235,31 @@ def _cut(cells: NDArray[np.int64], counts: NDArray[np.int64], least: int, span: 
 
 
 def _solving(job: Any, columns: Sequence[str], within: Sequence[str], key: bytes) -> Callable[[pa.Table], pa.Table]:
+    def solved(rows: pa.Table) -> pa.Table:
+        tasks.use_task_threads()
+        method, meanings, roots, ends, totals, sums = job.value
+        rows = plan.in_utc(rows)
+        block, records = rows[BLOCK][0].as_py(), rows.num_rows
+        if records != totals[block] or plan.hash_sum(rows[ORDER]) != sums[block]:
+            raise plan.PlanError(plan.CHANGED)
+        coded = Table(rows.select(within))
+        codes = np.column_stack([coded.column(name).dense()[0] for name in within])
+        order = np.lexsort((rows[OTHER].to_numpy(), rows[ORDER].to_numpy(), *codes.T[::-1]))
+        # Which of the records of one tuple comes first, and so joins which group, is drawn with the whole key.
+        changed = (np.diff(codes[order].astype(np.int64), axis=0) != 0).any(axis=1)
+        tuples = np.concatenate(([0], np.cumsum(changed)))
+        order = order[draws.shuffled_within(tuples, draws.numbers(key, block, -3, records))]
+        rows = rows.take(pa.array(order))
+        made = permuted(Table(rows.select(within)), method, meanings, roots, ends, key, block)
+        values = [made.values[name] if name in made.values else rows[name] for name in columns]
+        said = pa.array([json.dumps(made.figures)] + [None] * (records - 1), pa.string())
+        grouped = pa.array((block << 32) + made.groups.astype(np.int64))
+        return pa.table(
+            [*values, grouped, tasks.mixing(key, block, records), said], names=[*columns, GROUP, DRAWN, FIGURES]
+        )
+
     def solve(rows: pa.Table) -> pa.Table:
-        with tasks.without_values():
-            tasks.use_task_threads()
-            method, meanings, roots, totals = job.value
-            block = rows[BLOCK][0].as_py()
-            if rows.num_rows != totals[block]:
-                raise plan.PlanError(plan.CHANGED)
-            coded = Table(rows.select(within))
-            codes = np.column_stack([coded.column(name).dense()[0] for name in within])
-            order = np.lexsort((rows[OTHER].to_numpy(), rows[ORDER].to_numpy(), *codes.T[::-1]))
-            rows = rows.take(pa.array(order))
-            made = permuted(Table(rows.select(within)), method, meanings, roots, key, block)
-            values = [made.values[name] if name in made.values else rows[name] for name in columns]
-            said = pa.array([json.dumps(made.figures)] + [None] * (rows.num_rows - 1), pa.string())
-            grouped = pa.array((block << 32) + made.groups.astype(np.int64))
-            return pa.table([*values, grouped, said], names=[*columns, GROUP, FIGURES])
+        return tasks.without_values(solved, rows)
 
     return solve
 
@@ -248,11 +278,20 @@ def permuted(
     method: RankSwap,
     meanings: Mapping[str, Meaning],
     roots: Mapping[str, object],
+    ends: Mapping[str, Column | None],
     key: bytes,
     block: int,
 ) -> Permuted:
-    """Form groups in a block whose rows are in their canonical order, and permute inside them by draws of the key."""
+    """Form groups in a block whose rows are in their canonical order, and permute inside them by draws of the key.
+
+    ``ends`` are the lowest and the highest value of all records, by which differences of numbers are measured.
+    """
     before = attributes(table, meanings, method.measure, roots, "keep")
+    for name, each in before.items():
+        span = ends[name]
+        if span is not None:
+            space = each.meaning.space([each.column, span], method.measure)
+            before[name] = replace(each, space=space, places=space.places[0])
     known = list(before.values())
     # An adversary is taken to know the groups; what must not be guessed are permutations, which have the whole key.
     start = int(draws.numbers(key, block, 0, 1)[0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from nominym.spark.source import COUNT, GROUP, Source
+from nominym.spark.source import COUNT, GROUP, Source, content_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -17,7 +17,8 @@ def constant(source: Source, made: DataFrame, others: Sequence[str]) -> dict[str
     """Count the groups in which a kept column has one value only, and their records."""
     if not others:
         return {}
-    hashes = [F.xxhash64(source.at(name)) for name in others]
+    kinds = dict(zip(source.names, (field.dataType for field in source.fields), strict=True))
+    hashes = [F.xxhash64(*content_of(F.col(source.at(name)), kinds[name])) for name in others]
     spread = [agg for i, h in enumerate(hashes) for agg in (F.min(h).alias(f"a{i}"), F.max(h).alias(f"b{i}"))]
     groups = made.groupBy(GROUP).agg(F.count(F.lit(1)).alias(COUNT), *spread)
     same = [F.col(f"a{i}") == F.col(f"b{i}") for i in range(len(hashes))]

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from pyspark.core.broadcast import Broadcast
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
@@ -23,7 +24,7 @@ from nominym.method import Method, Result
 from nominym.noise import Noise
 from nominym.spark import blocks as by_blocks
 from nominym.spark import draws, figures, kept, plan, tasks
-from nominym.spark.source import BLOCK, COUNT, GROUP, ORDER, OTHER, STAGED, Source
+from nominym.spark.source import BLOCK, COUNT, DRAWN, GROUP, ORDER, OTHER, SUM, Source, summed, waiting
 from nominym.swap import DataSwap, RankSwap
 from nominym.table import column_names
 
@@ -56,15 +57,22 @@ def mask(
 
 
 class Staged(NamedTuple):
-    """A result, and its records where they wait until they are asked for, if they do."""
+    """A result, its records where they wait until they are asked for, if they do, and what all tasks were told."""
 
     result: Result
     waiting: DataFrame | None
+    told: Sequence[Broadcast[Any]]
 
     def forget(self) -> None:
         """Let go of what waits, in memory and on disk; who asks for it has it computed again."""
         if self.waiting is not None:
             self.waiting.unpersist(blocking=True)
+
+    def end(self) -> None:
+        """Let go of all that tasks need, after which the result cannot be computed again."""
+        self.forget()
+        for each in self.told:
+            each.destroy()
 
 
 def staged(
@@ -156,7 +164,7 @@ def _by_driver(
     progress: Progress,
 ) -> Staged:
     """Run the method on all tuples on the driver, and give every record of a tuple one of its slots."""
-    counted = source.counted()
+    counted = source.counted(whole=True)
     if counted.records != source.records:
         raise plan.PlanError(plan.CHANGED)
     # Other kept columns, which the owner may accept, are not there; they were judged on Spark.
@@ -172,16 +180,16 @@ def _by_driver(
         kind = result.data.schema.field(name).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         values[source.at(name)] = pa.array(list(column.categories), type=kind)
-    made = _placed(source, counted, masked, values, slots, key)
+    made, known = _placed(source, counted, masked, values, slots, key)
     summary, params = dict(result.summary), {**result.params, **method.params(), "engine": "spark", "plan": "driver"}
     if grouped:
-        made = made.persist(STAGED)
-        constant = figures.constant(source, made, others)
+        with waiting(made):
+            constant = figures.constant(source, made, others)
         sizing = summary["groups"]
         summary = {**summary, "groups": {**sizing, "constant": {**sizing["constant"], **constant}}}
     summary["notes"] = [*told.public, *summary.get("notes", ())]
     result = replace(result, method=method, data=source.released(made, left_out), summary=summary, params=params)
-    return Staged(result, made if grouped else None)
+    return Staged(result, made if grouped else None, [known])
 
 
 def _placed(
@@ -191,45 +199,55 @@ def _placed(
     values: Mapping[str, pa.Array],
     slots: Any,
     key: bytes,
-) -> DataFrame:
+) -> tuple[DataFrame, Broadcast[Any]]:
     """Send each block its share of the plan, and give its slots to its records; ``values`` are those after masking."""
     session = source.data.sparkSession
     number = max(1, math.ceil(counted.records / BLOCK_RECORDS))
     sizes = np.bincount(plan.blocks_of(counted.places, number), counted.counts, number)
     large = np.flatnonzero(sizes > 2 * BLOCK_RECORDS).tolist()
     parts = math.ceil(sizes.max() / BLOCK_RECORDS)
-    split = _split(source, counted, number, large, parts) if large else None
+    sums = np.zeros(number, dtype=np.int64)
+    np.add.at(sums, plan.blocks_of(counted.places, number), counted.sums)  # type: ignore[arg-type]
+    rows_of = dict(enumerate(sums.tolist()))
+    split = _split(source, counted, number, large, parts, rows_of) if large else None
     shares = plan.shares(counted, slots, number, split, key)
     ids = pa.array(list(shares), pa.int32())
-    shipped = session.createDataFrame(
-        pa.table({BLOCK: ids, "share": pa.array([share.to_bytes() for share in shares.values()], pa.binary())})
-    )
+    each = [share.to_bytes() for share in shares.values()]
+    total = pa.array([rows_of[block] for block in shares], pa.int64())
+    shipped = session.createDataFrame(pa.table({BLOCK: ids, "share": pa.array(each, pa.binary()), SUM: total}))
     before = {source.at(name): counted.categories[i] for i, name in enumerate(source.inside)}
     schema = []
     for here, field in zip(source.columns, source.fields, strict=True):
         kept_type = here not in values or values[here].type == before[here].type
         schema.append(T.StructField(here, field.dataType if kept_type else from_arrow_type(values[here].type), True))
-    schema.append(T.StructField(GROUP, T.LongType(), True))
+    schema += [T.StructField(name, T.LongType(), True) for name in (GROUP, DRAWN)]
     known = session.sparkContext.broadcast((before, values))
     place = tasks.placing(
-        source.columns, source.within, [source.at(name) for name in masked], known, (ORDER, OTHER, BLOCK, GROUP), key
-    )
+        source.columns, source.within, [source.at(name) for name in masked], known,
+        (ORDER, OTHER, SUM, BLOCK, GROUP, DRAWN), key,
+    )  # fmt: skip
     rows = source.with_blocks(number, large, parts)
-    return rows.groupBy(BLOCK).cogroup(shipped.groupBy(BLOCK)).applyInArrow(place, T.StructType(schema))
+    return rows.groupBy(BLOCK).cogroup(shipped.groupBy(BLOCK)).applyInArrow(place, T.StructType(schema)), known
 
 
 def _split(
-    source: Source, counted: plan.Counted, number: int, large: Sequence[int], parts: int
+    source: Source, counted: plan.Counted, number: int, large: Sequence[int], parts: int, sums: dict[int, int]
 ) -> dict[int, tuple[Any, Any, Any]]:
-    """Count the tuples of large blocks in each of their parts."""
+    """Count the tuples of large blocks in each of their parts, and put the sums of the parts in place of theirs."""
     rows = source.with_blocks(number, large, parts)
     chosen = rows.filter(F.pmod(F.col(BLOCK), F.lit(number)).isin(list(large)))
-    found = chosen.groupBy(*source.within, BLOCK).agg(F.count(F.lit(1)).alias(COUNT)).toArrow()
+    counting = chosen.groupBy(*source.within, BLOCK).agg(F.count(F.lit(1)).alias(COUNT), summed())
+    found = plan.in_utc(counting.toArrow())
     codes = np.column_stack(
         [plan.coded_values(found[name], values) for name, values in zip(source.within, counted.categories, strict=True)]
     )
     block, counts = found[BLOCK].to_numpy().astype(np.int64), found[COUNT].to_numpy().astype(np.int64)
     home, part = block % number, block // number
+    whole = {each: sums.pop(each) for each in large}
+    for each, total in zip(block.tolist(), found[SUM].to_pylist(), strict=True):
+        sums[each] = sums.get(each, 0) + total
+    if any(whole[each] != sum(sums.get(each + number * i, 0) for i in range(parts)) for each in large):
+        raise plan.PlanError(plan.CHANGED)
     return {each: (codes[home == each], part[home == each], counts[home == each]) for each in large}
 
 

@@ -33,6 +33,24 @@ def categories_of(column: Column, kind: pa.DataType) -> pa.Array:
     return pa.array(list(column.categories), type=kind)
 
 
+def in_utc(data: Any) -> Any:
+    """Return a table or batch whose moments are in UTC: Spark hands them over in the zone of its session."""
+    columns = [
+        column if _in_utc(column.type) == column.type else column.cast(_in_utc(column.type)) for column in data.columns
+    ]
+    return type(data).from_arrays(columns, names=data.schema.names)
+
+
+def _in_utc(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pa.timestamp(kind.unit, "UTC")
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_in_utc(field.type)) for field in kind])
+    if pa.types.is_list(kind):
+        return pa.list_(kind.value_field.with_type(_in_utc(kind.value_type)))
+    return kind
+
+
 @dataclass(frozen=True)
 class Counted:
     """Distinct tuples of some columns, in the order of their codes, and how many records have each."""
@@ -44,17 +62,20 @@ class Counted:
     counts: NDArray[np.int64]
     places: NDArray[np.int64]
     """A hash of each tuple, by which records find their block."""
+    sums: NDArray[np.int64] | None = None
+    """Of each tuple, what ``hash_sum`` says of the whole rows that have it."""
 
     @classmethod
-    def of(cls, table: pa.Table, names: Sequence[Any], count: str, place: str) -> Counted:
+    def of(cls, table: pa.Table, names: Sequence[Any], count: str, place: str, total: str | None = None) -> Counted:
         """Code distinct tuples: the first columns are the names', in their order."""
         columns = [code(table.column(i).combine_chunks(), str(name)) for i, name in enumerate(names)]
         codes = np.column_stack([np.minimum(column.codes, np.uint32(column.size)) for column in columns])
         order = np.lexsort(codes.T[::-1])
         categories = tuple(categories_of(column, table.field(i).type) for i, column in enumerate(columns))
         counts = table[count].to_numpy().astype(np.int64)[order]
+        sums = None if total is None else table[total].to_numpy().astype(np.int64)[order]
         return cls(tuple(names), np.ascontiguousarray(codes[order]), categories, counts,
-                   table[place].to_numpy().astype(np.int64)[order])  # fmt: skip
+                   table[place].to_numpy().astype(np.int64)[order], sums)  # fmt: skip
 
     @property
     def records(self) -> int:
@@ -183,6 +204,11 @@ def ranges(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.i
     """
     ends = np.cumsum(counts)
     return np.repeat(starts - (ends - counts), counts) + np.arange(int(ends[-1]) if len(ends) else 0)
+
+
+def hash_sum(hashes: pa.ChunkedArray | pa.Array) -> int:
+    """Return the sum of the upper halves of hashes, as Spark sums them while it counts."""
+    return int((hashes.to_numpy() >> 32).sum())
 
 
 CHANGED = (

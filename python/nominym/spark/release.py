@@ -112,7 +112,7 @@ def publish(
             shutil.rmtree(draft, ignore_errors=True)
             draft.with_name(f"{draft.name}.json").unlink(missing_ok=True)
     finally:
-        staging.forget()
+        staging.end()
     return Publication(manifest, replace(made, data=data.sparkSession.read.parquet(out.absolute().as_uri())), paths)
 
 

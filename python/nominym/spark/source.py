@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,9 +17,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from nominym.error import DataError, no_column
-from nominym.spark.plan import Counted
+from nominym.spark import tasks
+from nominym.spark.plan import Counted, in_utc
 
 COUNT, PLACE, BLOCK, ORDER, OTHER, GROUP = "n", "place", "block", "order", "other", "group"
+DRAWN, SUM = "drawn", "sum"
 """Columns of our own; those of the table are called c0, c1, …"""
 
 _CATEGORIES = (
@@ -81,18 +84,26 @@ class Source:
         """Records in all."""
         return int(self.data.count())
 
-    def counted(self) -> Counted:
-        """Bring the distinct tuples and their counts to the driver."""
+    def counted(self, whole: bool = False) -> Counted:
+        """Bring the distinct tuples and their counts to the driver; of ``whole`` rows, sums of their hashes as well."""
         place = F.xxhash64(*self.within).alias(PLACE)
-        found = self.data.groupBy(*self.within).agg(F.count(F.lit(1)).alias(COUNT)).select(*self.within, COUNT, place)
-        return Counted.of(found.toArrow(), self.inside, COUNT, PLACE)
+        sums = [summed()] if whole else []
+        rows = self.hashed() if whole else self.data
+        found = rows.groupBy(*self.within).agg(F.count(F.lit(1)).alias(COUNT), *sums).select("*", place)
+        return Counted.of(in_utc(found.toArrow()), self.inside, COUNT, PLACE, SUM if whole else None)
+
+    def hashed(self) -> DataFrame:
+        """Add two hashes of whole rows, for their canonical order: rows that agree in both are equal."""
+        content = [part for here, field in zip(self.columns, self.fields, strict=True)
+                   for part in content_of(F.col(here), field.dataType)]  # fmt: skip
+        return self.data.withColumn(ORDER, F.xxhash64(*content)).withColumn(
+            OTHER, F.xxhash64(F.lit("nominym"), *content)
+        )
 
     def with_blocks(self, blocks: int, large: Sequence[int] = (), parts: int = 1) -> DataFrame:
         """Add the block of each record, and hashes of whole rows for their canonical order."""
         block = F.pmod(F.xxhash64(*self.within), F.lit(blocks)).cast("int")
-        hashed = self.data.withColumn(ORDER, F.xxhash64(*self.columns)).withColumn(
-            OTHER, F.xxhash64(F.lit("nominym"), *self.columns)
-        )
+        hashed = self.hashed()
         if not large:
             return hashed.withColumn(BLOCK, block)
         part = F.pmod(F.col(OTHER), F.lit(parts)).cast("int")
@@ -100,14 +111,14 @@ class Source:
 
     def released(self, made: DataFrame, left_out: Sequence[Any] = ()) -> DataFrame:
         """Give columns their names back, and sort by content, so that neither order nor files tell anything."""
-        chosen = [F.col(f"c{i}").alias(name) for i, name in enumerate(self.names) if name not in left_out]
-        frame = made.select(*chosen)
+        chosen = {f"c{i}": name for i, name in enumerate(self.names) if name not in left_out}
+        frame = mixed(made, list(chosen)).select(*(F.col(here).alias(name) for here, name in chosen.items()))
         return frame.orderBy(*(quoted(name) for name in frame.columns))
 
     def table(self, names: Sequence[Any], data: DataFrame | None = None) -> pa.Table:
         """Bring some columns of all records, or of those in ``data``, to the driver."""
         found = (self.data if data is None else data).select(*(self.at(name) for name in names)).toArrow()
-        return found.rename_columns(list(map(str, names)))
+        return in_utc(found).rename_columns(list(map(str, names)))
 
 
 def sizes(data: DataFrame, columns: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -115,6 +126,41 @@ def sizes(data: DataFrame, columns: Sequence[Any]) -> tuple[NDArray[np.int64], N
     by_value = data.groupBy(*columns).agg(F.count(F.lit(1)).alias(COUNT))
     found = by_value.groupBy(COUNT).agg(F.count(F.lit(1)).alias("times")).toArrow()
     return found[COUNT].to_numpy(), found["times"].to_numpy()
+
+
+def summed() -> Any:
+    """Return the sum of the hashes of rows, by which a task knows those that were counted; 32 bits, so that it fits."""
+    return F.sum(F.shiftright(F.col(ORDER), 32)).alias(SUM)
+
+
+def mixed(made: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Return some columns of masked records, all of them in one random order that the key draws.
+
+    Spark cuts a sorted table into parts by a sample of its rows, and takes that by their position, with a seed that
+    everybody knows. In the order in which tasks return rows, a position tells what the record was before masking.
+    """
+    schema = T.StructType([made.schema[name] for name in columns])
+    # The function stands between two sorts, of which Spark would leave out the first.
+    return made.repartition(DRAWN).sortWithinPartitions(DRAWN).mapInArrow(tasks.passing(list(columns)), schema)
+
+
+def content_of(column: Any, kind: T.DataType) -> list[Any]:
+    """Return what tells a value of a column from every other one, to be hashed.
+
+    Hashes of Spark skip what is missing, join lists, and take −0 for 0: so that it is said what is missing, how long a
+    list is, and which zero there is.
+    """
+    parts = [column.isNull()]
+    if isinstance(kind, T.StructType):
+        for field in kind.fields:
+            parts += content_of(column.getField(field.name), field.dataType)
+    elif isinstance(kind, T.ArrayType):
+        parts += [F.size(column), F.transform(column, lambda each: F.struct(*content_of(each, kind.elementType)))]
+    elif isinstance(kind, T.FloatType | T.DoubleType):
+        parts += [column, F.when(column == 0, column.cast("string"))]
+    else:
+        parts.append(column)
+    return parts
 
 
 def quoted(name: str) -> Any:
@@ -147,5 +193,15 @@ def _can_be_sorted(kind: T.DataType) -> bool:
     return not isinstance(kind, T.MapType | T.VariantType | T.UserDefinedType)
 
 
-STAGED = StorageLevel.MEMORY_AND_DISK
-"""How masked records wait for what is asked of them; what was lost is made again, the same bit by bit."""
+@contextmanager
+def waiting(made: DataFrame) -> Iterator[None]:
+    """Let masked records wait for what is asked of them; after a failure nothing stays in memory or on disks.
+
+    What was lost is made again, the same bit by bit.
+    """
+    made.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield
+    except BaseException:
+        made.unpersist(blocking=True)
+        raise
