@@ -15,6 +15,7 @@ import pytest
 
 import nominym as nym
 from nominym.error import DataError, MissingValueError, ParameterError, UnknownColumnError
+from nominym.table import code
 
 K = 5
 
@@ -285,6 +286,8 @@ def test_persons_and_sensitive_columns(session: Any) -> None:
 
 
 def test_kept_columns_are_judged_as_on_one_machine(session: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.sql import functions as F  # noqa: N812
+
     from nominym.spark import kept
 
     frame, meanings = table
@@ -298,8 +301,16 @@ def test_kept_columns_are_judged_as_on_one_machine(session: Any, table: Any, mon
             nym.spark.rank_swap(data.drop("number"), meanings, k=K)
         with pytest.raises(DataError, match="column 'number': 100% of the records"):
             nym.spark.rank_swap(data.drop("copy"), meanings, k=K)
-    harmless = nym.spark.rank_swap(data.drop("copy", "number"), meanings, k=K)
-    assert any("estimated from about 600 of 1,500" in note for note in harmless.summary["notes"])
+    harmless = nym.spark.rank_swap(data.drop("copy", "length_of_stay"), meanings, k=K, accept=["number"])
+    notes = harmless.summary["notes"]
+    assert any("estimated from about 600 of 1,500" in note for note in notes)
+    # No two records have the same number: it says nothing of the others.
+    assert not any("number" in note and "combination of values" in note for note in notes)
+    rng = np.random.default_rng(1)
+    few = {name: code(rng.integers(0, span, 60)) for name, span in (("a", 30), ("b", 30), ("c", 2))}
+    assert kept._too_rare(few) == ["a and b"]
+    some = kept.Source.of(data.select("sex", F.when(F.col("number") < 10, F.col("number")).alias("sparse")), ["sex"])
+    assert kept._some_values(some, "sparse", 0.4).count() < 10
 
 
 def test_bad_input(data: Any, table: Any, session: Any) -> None:
@@ -319,6 +330,12 @@ def test_bad_input(data: Any, table: Any, session: Any) -> None:
         nym.spark.rank_swap(more, meanings, k=K)
     with pytest.raises(DataError, match=r"column 'lists': its type array<int> has no categories"):
         nym.spark.rank_swap(data.withColumn("lists", F.array(F.lit(1))), {"lists": nym.Equality()}, k=K)
+    with pytest.raises(DataError, match="'sex' and 'SEX' differ in capital letters only"):
+        nym.spark.rank_swap(data.select("sex", F.col("age_group").alias("SEX")), {"sex": nym.Equality()}, k=K)
+    for kind, made in (("string collate UTF8_LCASE", "collate(sex, 'UTF8_LCASE')"), ("interval", "make_interval(1)"),
+                       ("interval year to month", "make_ym_interval(1, 2)")):  # fmt: skip
+        with pytest.raises(DataError, match=f"column 'sex': its type {kind} has no order"):
+            nym.spark.rank_swap(data.selectExpr("diagnosis", f"{made} AS sex"), {"diagnosis": nym.Equality()}, k=K)
     with pytest.raises(DataError, match="stands 2 times"):
         nym.spark.rank_swap(data.select("sex", "sex"), {"sex": nym.Equality()}, k=K)
     with pytest.raises(MissingValueError, match="column 'procedure': 30 of 1,500 values are missing"):
@@ -362,22 +379,19 @@ def test_nothing_leaks_into_logs_and_exceptions(
     for plan in ("driver", "blocks"):
         nym.spark.rank_swap(data, {"name": nym.Equality()}, k=30, plan=plan, accept=["kept"]).data.collect()
 
-    # Sources that give other rows when they are read again.
-    def fickle(column: int) -> Any:
-        def change(batches: Any) -> Any:
-            for batch in batches:
-                columns = list(batch.columns)
-                columns[column] = pa.array([f"{each}{os.urandom(1)[0] % 3}" for each in columns[column].to_pylist()])
-                yield pa.record_batch(columns, names=["name", "kept"])
+    # A source that gives other rows when it is read again.
+    def change(batches: Any) -> Any:
+        for batch in batches:
+            kept = [f"{each}{os.urandom(1)[0] % 3}" for each in batch.column(1).to_pylist()]
+            yield pa.record_batch([batch.column(0), pa.array(kept)], names=["name", "kept"])
 
-        return data.mapInArrow(change, data.schema)
-
+    fickle = data.mapInArrow(change, data.schema)
     # With all that Spark can say of an exception.
     whole = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled"
     session.conf.set(whole, "false")
-    for column, plan in ((0, "driver"), (1, "driver"), (1, "blocks")):
+    for plan in ("driver", "blocks"):
         with pytest.raises(Exception, match="read again") as raised:
-            nym.spark.rank_swap(fickle(column), {"name": nym.Equality()}, k=2, accept=["kept"], plan=plan)
+            nym.spark.rank_swap(fickle, {"name": nym.Equality()}, k=2, accept=["kept"], plan=plan)
         assert "zebra" not in str(raised.value)
         assert "okapi" not in str(raised.value)
 
@@ -423,6 +437,8 @@ def test_a_release_is_a_folder_that_tells_nothing(session: Any, folder: Path, ta
         nym.publish(folder, out, roles, nym.RankSwap(k=K), meant, engine="spark", key=tmp_path / "key")
     with pytest.raises(ParameterError, match="plan='blocks': it plays a part only where engine is 'spark'"):
         nym.publish(frame, out, roles, nym.RankSwap(k=K), meant, plan="blocks")
+    with pytest.raises(ParameterError, match="is read: a release needs a folder of its own"):
+        nym.publish(session.read.parquet(out.as_uri()), out, None, nym.RankSwap(k=K), meant, overwrite=True)
     again = nym.publish(session.read.parquet(folder.as_uri()), out, roles, nym.DataSwap(), overwrite=True)
     assert again.manifest.command == "data-swap"
 

@@ -7,7 +7,7 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,7 +83,7 @@ def check_kept(
     *,
     counts_persons: bool = False,
     counts: Mapping[Any, Sizes] | None = None,
-    alone: float | None = None,
+    alone: Callable[[Sequence[Any]], float] | None = None,
 ) -> Notes:
     """Refuse kept columns that undo the protection, unless they are accepted; return what has to be said.
 
@@ -93,8 +93,8 @@ def check_kept(
     repeated values may be what does.
 
     Where the columns are a sample, in which values are rarer than in all records, ``counts`` has how many values of a
-    kept column have how many records in all of them, and ``alone`` the share of the records that differ from all others
-    in what is kept: only predictions are looked for in the sample.
+    kept column have how many records in all of them, and ``alone`` returns the share of the records that differ from
+    all others in some kept columns: only predictions are looked for in the sample.
 
     >>> from nominym.table import code
     >>> ward, diagnosis = code(["A", "A", "B", "B"]), code(["flu", "flu", "burn", "burn"])
@@ -155,7 +155,7 @@ def _findings(
     person: Column | None,
     ordered: Collection[Any],
     counts: Mapping[Any, Sizes] | None,
-    different: float | None,
+    different: Callable[[Sequence[Any]], float] | None,
 ) -> list[Finding]:
     columns = {name: coded(column) for name, column in kept.items()}
     targets = [(name, coded(column)) for name, column in masked.items()]
@@ -177,7 +177,7 @@ def _findings(
     several = {name: column for name, column in columns.items() if name not in unique}
     return [
         *alone,
-        *(_unique_together(several) if counts is None else _told_apart(tuple(several), different or 0.0)),
+        *(_unique_together(several) if different is None else _told_apart(tuple(several), different(list(several)))),
         *_read_off_together(several, coarse, targets, near, alone),
         *(_linked_together(columns, person, k, alone) if person is not None else []),
     ]

@@ -9,19 +9,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from nominym import groups
+from nominym.groups.kept import READ_COVERED
+from nominym.groups.telling import coded, together
 from nominym.meaning import Order
 from nominym.spark.source import Source, sizes
 from nominym.table import Table
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
     from nominym.method import Method
+    from nominym.table import Column
 
 SAMPLE = 1_000_000
 """Records of which all are looked at, and about how many of more are."""
@@ -47,8 +53,13 @@ def check(source: Source, method: Method, masked: Sequence[str], kept: Sequence[
             groups.check_persons(who)
         return groups.check_kept(_of(columns, kept), _of(columns, masked), k, person=who, **options)  # type: ignore[arg-type]
     counts = {name: _counts(source, [name]) for name in kept}
-    every = _counts(source, kept) if len(kept) > 1 else None
-    alone = 0.0 if every is None else float(every.times[every.records == 1].sum() / source.records)
+
+    def alone(names: Sequence[str]) -> float:
+        if len(names) < 2:
+            return 0.0
+        every = _counts(source, names)
+        return float(every.times[every.records == 1].sum() / source.records)
+
     share = SAMPLE / source.records
     sample = Table(source.table(named, source.data.sample(False, share, 1)))
     found = groups.check_kept(
@@ -62,6 +73,12 @@ def check(source: Source, method: Method, masked: Sequence[str], kept: Sequence[
                 more = groups.check_kept(_of(closed, [name]), _of(closed, masked), k, counts=counts, **options)  # type: ignore[arg-type]
                 found.public.extend(note for note in more.public if note not in found.public)
                 found.owners.extend(note for note in more.owners if note not in found.owners)
+    unjudged = _too_rare(_of(sample, [name for name in kept if _agreeing(counts[name].records, counts[name].times)]))
+    if unjudged:
+        found.public.append(
+            "what these pairs of kept columns predict together was not judged, since too few records of the sample "
+            f"agree in them: {'; '.join(unjudged)}"
+        )
     found.public.append(
         f"how well kept columns predict masked ones was estimated from about {SAMPLE:,} of {source.records:,} records"
     )
@@ -78,5 +95,23 @@ def _counts(source: Source, names: Sequence[str]) -> groups.Sizes:
 
 
 def _some_values(source: Source, name: str, share: float) -> DataFrame:
+    """Choose all records of some values; where these have very many, no more than come to the driver otherwise."""
     parts = math.ceil(1 / share)
-    return source.data.filter(F.pmod(F.xxhash64(source.at(name)), F.lit(parts)) == 0)
+    here = F.col(source.at(name))
+    return source.data.filter(here.isNotNull() & (F.pmod(F.xxhash64(here), F.lit(parts)) == 0)).limit(2 * SAMPLE)
+
+
+def _too_rare(kept: Mapping[str, Column]) -> list[str]:
+    """Name the pairs of columns in which too few records of a sample agree to tell what these predict."""
+    columns = {name: coded(column) for name, column in kept.items()}
+    found = []
+    for one, other in combinations(columns, 2):
+        if not _agreeing(together([columns[one], columns[other]]).counts()):
+            found.append(f"{one} and {other}")
+    return found
+
+
+def _agreeing(records: NDArray[np.int64], times: Any = 1) -> bool:
+    """Tell whether enough records have a value that others have too; so many values have so many records."""
+    every = records * times
+    return bool(every[records > 1].sum() >= READ_COVERED * every.sum())

@@ -49,7 +49,7 @@ def mask(
 
     ``plan`` says where records are compared: on the "driver", which has the law of the method exactly, or in "blocks"
     of near records; by default it depends on their number. ``Result.data`` is computed when it is asked for, each time
-    the same; nothing is left on disks in between.
+    the same; masked records do not wait in memory or on disks in between.
     """
     made = staged(method, data, meanings, plan=plan, seed=seed, progress=progress)
     made.forget()
@@ -97,6 +97,13 @@ def staged(
         raise ParameterError("give 'driver' or 'blocks', or None to choose by size", parameter="plan", value=plan)
     if not isinstance(data, DataFrame):
         raise DataError(f"a Spark data frame is needed, not {type(data).__name__}")
+    if plan == "blocks" and not _in_blocks(method):
+        raise ParameterError(
+            f"{method!r} depends on all records at once; blocks change what it does",
+            parameter="plan",
+            value=plan,
+            remedy=Advice("give {}; blocks are for strict rank swapping without person and sensitive", plan="driver"),
+        )
     masked, beside, left_out = _columns(method, data, meanings)
     source = Source.of(data, [*masked, *beside], dropped)
     records = source.records
@@ -109,15 +116,6 @@ def staged(
     checked = always or getattr(method, "grouped", False)
     told = kept.check(source, method, masked, others, meanings) if checked else Notes([], [])
     if chosen == "blocks":
-        if not _in_blocks(method):
-            raise ParameterError(
-                f"{method!r} depends on all records at once; blocks change what it does",
-                parameter="plan",
-                value=plan,
-                remedy=Advice(
-                    "give {}; blocks are for strict rank swapping without person and sensitive", plan="driver"
-                ),
-            )
         return Staged(*by_blocks.mask(method, source, meanings, masked, others, told, seed))  # type: ignore[arg-type]
     return _by_driver(method, source, meanings, masked, others, left_out, told, seed, progress)
 

@@ -12,7 +12,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from nominym.error import DataError, ParameterError
@@ -36,6 +38,7 @@ from nominym.release.pipeline import (
     with_roles,
 )
 from nominym.spark.methods import staged
+from nominym.spark.plan import CHANGED, PlanError
 from nominym.spark.source import quoted, sizes
 from nominym.swap import DataSwap
 
@@ -77,6 +80,7 @@ def publish(
     paths = Paths(out, manifest_path(out), None)
     _check_target(source, out, overwrite)
     data = _read(source, master)
+    _check_inputs(data, out)
     method, given = with_roles(method, check_mapping(roles))
     given = check_roles(given, data.columns)
     masked = [name for name, role in given.items() if role == QUASI]
@@ -95,6 +99,8 @@ def publish(
     try:
         draft = _draft(made.data, out)
         try:
+            if sum(pq.read_metadata(part).num_rows for part in _parts(draft)) != made.summary["records"]:
+                raise PlanError(CHANGED)
             found = _fingerprint(draft)
             manifest = manifest_of(
                 made,
@@ -126,6 +132,16 @@ def _check_target(source: Any, out: Path, overwrite: bool) -> None:
         raise FileExistsError(f"{out} is already there; give overwrite=True (--overwrite) to replace it")
     if not out.absolute().parent.is_dir():
         raise FileNotFoundError(f"{out.absolute().parent} is no folder")
+
+
+def _check_inputs(data: DataFrame, out: Path) -> None:
+    """Refuse a target from which the data frame is read."""
+    target = out.resolve()
+    for name in data.inputFiles() if out.exists() else ():
+        given = urlsplit(name)
+        path = Path(unquote(given.path)).resolve()
+        if given.scheme in ("", "file") and (path == target or target in path.parents):
+            raise ParameterError(f"{out} is read: a release needs a folder of its own", parameter="target")
 
 
 def _read(source: Any, master: str | None) -> DataFrame:

@@ -46,6 +46,14 @@ class Source:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise DataError(f"column name {twice!r} stands {names.count(twice)} times; rename the columns")
+        lower: dict[str, str] = {}
+        for name in names if data.sparkSession.conf.get("spark.sql.caseSensitive") != "true" else ():
+            other = lower.setdefault(name.lower(), name)
+            if other != name:
+                raise DataError(
+                    f"columns {other!r} and {name!r} differ in capital letters only, which Spark takes for one name; "
+                    "rename one, or set spark.sql.caseSensitive to true"
+                )
         for name in inside:
             if name not in names:
                 raise no_column(name, names)
@@ -54,10 +62,10 @@ class Source:
         for i, field in enumerate(fields):
             if field.name in inside:
                 _check_categories(field)
-            elif not _can_be_sorted(field.dataType):
+            if not _can_be_sorted(field.dataType):
                 raise DataError(
-                    f"its type {field.dataType.simpleString()} has no order, so that a release cannot be sorted by its "
-                    "content",
+                    f"its type {field.dataType.simpleString()} has no order in which different values differ and that "
+                    "tasks can read, so that a release cannot be sorted by its content",
                     column=field.name,
                     remedy="drop the column, or turn it into text first",
                 )
@@ -190,7 +198,12 @@ def _can_be_sorted(kind: T.DataType) -> bool:
         return _can_be_sorted(kind.elementType)
     if isinstance(kind, T.StructType):
         return all(_can_be_sorted(field.dataType) for field in kind.fields)
-    return not isinstance(kind, T.MapType | T.VariantType | T.UserDefinedType)
+    if isinstance(kind, T.StringType):
+        # Others take different texts for equal ones.
+        return bool(kind.isUTF8BinaryCollation())
+    return not isinstance(
+        kind, T.MapType | T.VariantType | T.UserDefinedType | T.CalendarIntervalType | T.YearMonthIntervalType
+    )
 
 
 @contextmanager
