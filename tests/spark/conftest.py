@@ -40,6 +40,8 @@ def session(events: Path) -> Iterator[Any]:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "4")
         .config("spark.driver.memory", "1g")
+        # Short jobs: what the best compiler of Java would gain, it costs many times over.
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.eventLog.enabled", "true")
         .config("spark.eventLog.dir", events.as_uri())
         .config("spark.eventLog.compress", "false")

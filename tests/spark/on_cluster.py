@@ -27,6 +27,8 @@ from nominym.spark import methods, tasks
 NEEDED = ("numpy*", "pandas*", "pyarrow*", "pyspark*", "py4j*", "dateutil*", "six*", "pytz*", "tzdata*")
 HOME = Path(pyspark.__file__).parent
 JARS = HOME / "jars"
+# Short jobs: what the best compiler of Java would gain, it costs many times over.
+FAST = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 # As the scripts of Spark have it.
 ENVIRONMENT = {**os.environ, "SPARK_HOME": str(HOME), "SPARK_SCALA_VERSION": "2.13"}
 
@@ -41,10 +43,13 @@ def main(folder: Path) -> None:
     python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
     started: list[subprocess.Popen[str]] = []
     try:
-        url = start(folder, started, "master", "org.apache.spark.deploy.master.Master", "--port", "0")
+        begin(folder, started, "master", "org.apache.spark.deploy.master.Master", "--port", "0")
+        url = address(folder, "master")
         for number in range(2):
             options = ["--cores", "1", "--memory", "700m", "--work-dir", str(folder / f"work{number}"), url]
-            start(folder, started, f"worker{number}", "org.apache.spark.deploy.worker.Worker", *options)
+            begin(folder, started, f"worker{number}", "org.apache.spark.deploy.worker.Worker", *options)
+        for number in range(2):
+            address(folder, f"worker{number}")
         os.environ["PYSPARK_PYTHON"] = str(python)
         os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
         session = (
@@ -54,7 +59,9 @@ def main(folder: Path) -> None:
             .config("spark.driver.host", "127.0.0.1")
             .config("spark.driver.memory", "600m")
             .config("spark.executor.memory", "600m")
-            .config("spark.sql.shuffle.partitions", "4")
+            .config("spark.driver.extraJavaOptions", " ".join(FAST))
+            .config("spark.executor.extraJavaOptions", " ".join(FAST))
+            .config("spark.sql.shuffle.partitions", "3")
             .config("spark.archives", f"{shipped}#shipped")
             .config("spark.executorEnv.PYTHONPATH", f"shipped:{packages}")
             .config("spark.network.crypto.enabled", "true")
@@ -73,19 +80,24 @@ def main(folder: Path) -> None:
             process.wait()
 
 
-def start(folder: Path, started: list[subprocess.Popen[str]], name: str, main_class: str, *options: str) -> str:
-    """Start a part of the cluster, and return the address of the master that it says."""
-    log = folder / f"{name}.log"
+def begin(folder: Path, started: list[subprocess.Popen[str]], name: str, main_class: str, *options: str) -> None:
+    """Start a part of the cluster."""
     secure = [
         "-Dspark.authenticate=true",
         "-Dspark.authenticate.secret=secret-of-a-test",
         "-Dspark.network.crypto.enabled=true",
     ]
-    line = ["java", "-Xmx200m", *secure, "-cp", f"{JARS}/*", main_class, "--host", "127.0.0.1", "--webui-port", "0"]
-    with log.open("w") as out:
+    java = ["java", "-Xmx200m", *FAST, *secure, "-cp", f"{JARS}/*"]
+    line = [*java, main_class, "--host", "127.0.0.1", "--webui-port", "0"]
+    with (folder / f"{name}.log").open("w") as out:
         started.append(
             subprocess.Popen([*line, *options], stdout=out, stderr=out, text=True, cwd=folder, env=ENVIRONMENT)
         )
+
+
+def address(folder: Path, name: str) -> str:
+    """Wait for a part of the cluster, and return the address of the master that it says."""
+    log = folder / f"{name}.log"
     said = r"Starting Spark master at (\S+)" if name == "master" else r"registered with master (\S+)"
     for _ in range(600):
         found = re.search(said, log.read_text())
