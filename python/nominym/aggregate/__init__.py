@@ -4,7 +4,7 @@
 what the values of the group have in common. ``parse`` reads generalized values.
 """
 
-from nominym.aggregate.method import Microaggregate, altogether, lost, microaggregate
+from nominym.aggregate.method import Microaggregate, lost, microaggregate, published
 from nominym.aggregate.values import aggregated, squares, total_squares
 from nominym.meaning import Interval, parse
 
@@ -12,10 +12,10 @@ __all__ = [
     "Interval",
     "Microaggregate",
     "aggregated",
-    "altogether",
     "lost",
     "microaggregate",
     "parse",
+    "published",
     "squares",
     "total_squares",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nominym import _core
-from nominym.aggregate import Interval, aggregated, altogether, lost, parse
+from nominym.aggregate import Interval, aggregated, lost, parse, published
 from nominym.table import MISSING
 
 if TYPE_CHECKING:
@@ -47,14 +47,15 @@ def departures(pair: FilePair, masked: Sequence[str], partition: Partition, meth
 
 def figures_of(pair: FilePair, masked: Sequence[str], partition: Partition, method: Microaggregate,
                progress: Progress = None) -> tuple[dict[str, dict[str, Any]], dict[str, float]]:  # fmt: skip
-    """Compute what is lost, by column and altogether; the latter only where all meanings are known."""
+    """Compute what is public of the loss, by column and altogether; the latter only where all meanings are known."""
     common, found = method.replace == "subsumer", {}
     for name in masked:
         if name not in pair.weaker:
             before = pair.comparison.changes[name].before
             change: Change = aggregated(before, partition, common=common, progress=progress)
             found[name] = lost(change, before, progress)
-    return found, altogether(found) if len(found) == len(masked) else {}
+    rounded, overall = published(found)
+    return rounded, overall if len(found) == len(masked) else {}
 
 
 def _same(made: Column, released: Column, rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

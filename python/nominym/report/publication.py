@@ -110,7 +110,7 @@ def _lost(table: MaskedTable) -> Section:
               "values that become missing", "missing values that get one"]  # fmt: skip
     lead = (
         f"What one value for all records of a group loses of {listed(list(table.summary['attributes']))}, to two "
-        "digits. Nothing was drawn: the figures follow from the groups."
+        "digits. The figures follow from the records; they do not depend on what was drawn."
     )
     return Section("Information loss", lead, [Grid.of("Loss of each masked attribute", header, rows)])
 
