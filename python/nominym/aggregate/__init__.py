@@ -5,13 +5,14 @@ what the values of the group have in common. ``parse`` reads generalized values.
 """
 
 from nominym.aggregate.method import Microaggregate, lost, microaggregate, published
-from nominym.aggregate.values import aggregated, squares, total_squares
+from nominym.aggregate.values import aggregated, is_retyped, squares, total_squares
 from nominym.meaning import Interval, parse
 
 __all__ = [
     "Interval",
     "Microaggregate",
     "aggregated",
+    "is_retyped",
     "lost",
     "microaggregate",
     "parse",
