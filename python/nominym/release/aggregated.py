@@ -7,7 +7,7 @@ mark its row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -162,16 +162,3 @@ def _codes(column: Any) -> NDArray[np.int64]:
     if pa.types.is_nested(column.type):
         column = pa.array([None if each is None else repr(each) for each in column.to_pylist()], pa.string())
     return np.asarray(column.dictionary_encode(null_encoding="encode").indices)
-
-
-def foreign(computed: Mapping[Any, Any], said: Any, path: tuple[str, ...] = ()) -> list[str]:
-    """List what a mapping says beside what was computed, part by part."""
-    known = {str(name): value for name, value in computed.items()}
-    found = []
-    for name, value in said.items():
-        here = (*path, str(name))
-        if str(name) not in known:
-            found.append(" ".join(here))
-        elif isinstance(known[str(name)], Mapping) and isinstance(value, Mapping):
-            found += foreign(known[str(name)], value, here)
-    return found
