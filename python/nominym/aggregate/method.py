@@ -232,9 +232,10 @@ def microaggregate(
     accept
         Kept columns that are published although they could tell rows apart: values that nobody can know of a person.
     seed, progress
-        The masked values that occur, and the summary, follow from the records, in whatever order they come. Which of
-        several equal records is in which group, and so beside which kept values, is drawn. A seed, for studies, settles
-        that too, and starts the search for groups elsewhere. ``True`` for a bar, or a callable (done, total).
+        The masked values that occur, and figures of them, follow from the records, in whatever order these come. Which
+        of several equal records is in which group, and so beside which kept values, is drawn: two releases of the same
+        records tell more than one. A seed, for studies, settles that too, and starts the search for groups elsewhere.
+        ``True`` for a bar, or a callable (done, total).
 
     Returns
     -------
