@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace as replaced
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -300,3 +301,14 @@ def test_bad_commands(stays: Run) -> None:
     told = stays("aggregate", "stays.csv", "-o", "release.csv", *ROLES, "--k", "91")
     assert told.code != 0
     assert "cannot make a group" in told.err
+
+
+@pytest.mark.parametrize("replace", ["mean", "subsumer"])
+def test_dates_of_parquet_in_text(replace: str, folder: Path) -> None:
+    days = pa.table({"day": [date(2020, 1, 1) + timedelta(days=RNG.randint(0, 40)) for _ in range(60)]})
+    nym.release.write_table(days, folder / "in.parquet")
+    target, key = folder / "out.csv", folder / "key.parquet"
+    method = nym.Microaggregate(k=4, replace=replace)
+    nym.publish(folder / "in.parquet", target, {"day": "quasi-identifier"}, method, {"day": nym.Order()}, key=key)
+    found = verified((folder / "in.parquet", target, key))
+    assert found.verified, found.broken

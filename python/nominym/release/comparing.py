@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from nominym.aggregate import Microaggregate
 from nominym.content import plain
@@ -255,7 +256,7 @@ def compare_files(
     record = _record(key, original, release, (old.num_rows, new.num_rows), sha256)
     raw = _raw(manifest, record, old, unmarked)
     del unmarked
-    old, new = alike(old, new)
+    old, new = alike(old, new, _ordered_times(manifest, old))
     meant, weaker = find_meanings(known, {} if manifest is None else manifest.meanings, old, new)
     numbers = [name for name in new.column_names if meant.get(name, Order()) == Order()]
     old, new = with_numbers(old, new, numbers)
@@ -271,6 +272,14 @@ def compare_files(
     comparison = Comparison.of(old, new, meant, measure=measure, roots=roots, truth=truth, progress=progress)
     strange = _renamed(others[0], others[1], added, truth) if order != "unknown" else dict.fromkeys(added)
     return FilePair(comparison, order, manifest, record, released, sha256, person, weaker, strange, raw, tuple(marks))
+
+
+def _ordered_times(manifest: Manifest | None, old: Any) -> list[str]:
+    """List the dates and times of which a release may have intervals: texts, read by the type of the original."""
+    if manifest is None or manifest.command != Microaggregate.command:
+        return []
+    ordered = [name for name, said in manifest.meanings.items() if said["meaning"] == Order.__name__]
+    return [name for name in ordered if name in old.column_names and pa.types.is_temporal(old[name].type)]
 
 
 def _raw(manifest: Manifest | None, record: OwnersRecord | None, old: Any, new: Any) -> tuple[Any, Any] | None:

@@ -167,9 +167,9 @@ def _asked(name: str, made: Mapping[str, Any]) -> str:
 # ---- numbers and texts
 
 
-def alike(first: Any, second: Any) -> tuple[Any, Any]:
+def alike(first: Any, second: Any, but: Sequence[str] = ()) -> tuple[Any, Any]:
     """Return two tables in which a column that is text in one is text in the other: as it would be written."""
-    for name in set(first.column_names) & set(second.column_names):
+    for name in set(first.column_names) & set(second.column_names) - set(but):
         texts = [_holds_text(table[name].type) for table in (first, second)]
         if texts == [True, False]:
             second = _as_text(second, name)
