@@ -219,10 +219,11 @@ def attacked(complete: pd.DataFrame, icd: nym.Taxonomy) -> str:
                 runs, found = [], []
                 if name != "strict":
                     runs = [
-                        codes(nym.rank_swap(sample, masked, k, **HOW[name], seed=1_000 + s).data) for s in range(200)
+                        codes(nym.rank_swap(sample[names], masked, k, **HOW[name], seed=1_000 + s).data)
+                        for s in range(200)
                     ]
                 for seed in range(3):
-                    res = nym.rank_swap(sample, masked, k, **HOW[name], seed=seed)
+                    res = nym.rank_swap(sample[names], masked, k, **HOW[name], seed=seed)
                     after = codes(res.data)
                     if name == "strict":
                         chances = attack.shown_by_groups(before, res.secret.groups, sizes)

@@ -80,6 +80,9 @@ def disclosure(before: Any, after: Any, keys: Any, target: Any, *, progress: Pro
     who takes the release for the original; compare them with those of the original, and with ``base_cap``. An intruder
     who knows how the release was made believes less. A value that nearly everybody has is disclosed by any release.
 
+    Every value is a category, and a missing value is one of its own. Numbers are the same if they are equal, other
+    values if their texts are.
+
     Parameters
     ----------
     before, after
@@ -90,9 +93,6 @@ def disclosure(before: Any, after: Any, keys: Any, target: Any, *, progress: Pro
         The sensitive column: what the intruder wants to know.
     progress
         ``True`` for a bar, or a callable of (done, total).
-
-    Every value is a category, and a missing value is one of its own. Numbers are the same if they are equal, other
-    values if their texts are.
 
     References
     ----------
