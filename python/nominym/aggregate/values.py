@@ -68,6 +68,11 @@ def _are_periods(column: Column) -> bool:
 def _replaced(
     attribute: Attribute, partition: Partition, stays: NDArray[np.bool_], common: bool, progress: Progress
 ) -> Change:
+    if len(attribute.space.places) > 1:
+        # What became of the values plays no part.
+        how = (attribute.space.measure, attribute.space.root) if isinstance(attribute.space, ConceptSpace) else ()
+        alone = attribute.meaning.space([attribute.column], *how)
+        attribute = replace(attribute, space=alone, places=alone.places[0])
     codes, space = attribute.place_codes, attribute.space
     cells = partition.cells(codes, (codes != MISSING) & stays[partition.group_of])
     of_group = np.full(len(partition.sizes), MISSING, dtype=np.uint32)

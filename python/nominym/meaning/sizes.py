@@ -176,7 +176,7 @@ def _exactly(value: Any, times: Any) -> Any:
             value = parse(value) if value.startswith('"') else value
             return Decimal(value)
         except ArithmeticError:
-            return float(value)  # beyond what is exact
+            return Decimal(repr(float(value)))  # beyond what is exact
     if hasattr(value, "ordinal"):
         return value.ordinal
     if hasattr(value, "hour") and not hasattr(value, "year"):
@@ -189,4 +189,7 @@ def _exactly(value: Any, times: Any) -> Any:
         naive = moment if moment.tzinfo is None else moment.tz_convert(None)
         since = naive.to_pydatetime(warn=False) - datetime(1970, 1, 1)
         return since // timedelta(microseconds=1) * 1000 + moment.nanosecond
-    return value if isinstance(value, Decimal) else int(value) if isinstance(value, Integral) else float(value)
+    if isinstance(value, Decimal):
+        return value
+    # The shortest text of a float, so that 0.33 is what a decimal number of that text is.
+    return int(value) if isinstance(value, Integral) else Decimal(repr(float(value)))
