@@ -126,6 +126,7 @@ def test_labels_of_a_matrix_may_look_like_several(label: str) -> None:
     # As files have it: a value is looked up first, and quotes say that it is one.
     assert nym.stats.rmse([label], [f'"{label}"'], given) == 0.0
     assert nym.stats.rmse(["a", "b"], ["{b, a}"] * 2, given) == 0.5
+    assert nym.stats.rmse([label, '"x"'], [f'"{label}"', '"x"'], nym.Equality()) == 0.0
 
 
 def test_truths_and_periods() -> None:

@@ -335,10 +335,13 @@ class _Points(Space):
     def __init__(self, columns: Sequence[Values]) -> None:
         super().__init__(columns)
         place: dict[str, int] = {}
-        self.places = [
-            np.array([place.setdefault(str(value), len(place)) for value in column.categories], dtype=np.uint32)
-            for column in columns
-        ]
+        self.places = []
+        for column in columns:
+            texts = [str(value) for value in column.categories]
+            if column.released:
+                texts = [_unquoted(text) if text[:1] == '"' and text not in place else text for text in texts]
+            found = [place.setdefault(text, len(place)) for text in texts]
+            self.places.append(np.array(found, dtype=np.uint32))
         self.names = list(place)
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> NDArray[np.uint32]:
@@ -366,3 +369,9 @@ class _Points(Space):
         by_name[sorted(range(len(self)), key=self.name)] = np.arange(len(self))
         best = np.lexsort((by_name[cells.places], -cells.counts.astype(np.int64), cells.groups))
         return Standing(cells.places[best[cells.firsts]].astype(np.int64))
+
+
+def _unquoted(text: str) -> str:
+    """Return the value that a text of a release stands for, if it is one only."""
+    found = parse(text)
+    return found if isinstance(found, str) else text

@@ -119,7 +119,7 @@ def arranged(
 
     An interval comes after the value in its middle, and is not equal to it. Of equal floats, ``exact`` is the order.
     """
-    keys = [wide, values] if exact is None else [exact, wide, values]
+    keys = [key for key in (exact, wide if wide.any() else None, values) if key is not None]
     order = np.lexsort(keys)
     new = np.zeros(len(order), dtype=bool)
     new[:1] = True
