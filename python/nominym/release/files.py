@@ -663,6 +663,20 @@ def write_draft(
             _write_text(table, file, delimiter, encoding)
 
 
+def types_kept(types: Mapping[str, Any], before: Any, after: Any) -> dict[str, Any]:
+    """Return the types of columns that a method did not give another type, such as texts for intervals of numbers.
+
+    ``types`` are those in the file of the table ``before``, which holds texts as codes.
+    """
+
+    def is_kept(name: str) -> bool:
+        old, new = before.schema.field(name).type, after.schema.field(name).type
+        coded = pa.types.is_dictionary(old) and pa.types.is_dictionary(new)
+        return bool(old.value_type == new.value_type if coded else old == new)
+
+    return {name: types[name] for name in after.schema.names if name in types and is_kept(name)}
+
+
 def as_arrow(table: Table, columns: Sequence[Any]) -> Any:
     """Return some columns of a table of any library as an Arrow table."""
     for name in columns:
@@ -693,7 +707,11 @@ def _write_parquet(table: Any, path: Path, types: Mapping[str, Any]) -> None:
     except pa.ArrowException:
         for field in made:  # which one was it?
             with or_data_error(field.name, f"its values of type {field.type} have no form in a Parquet file"):
-                _write_rows(ready.select([field.name]), pa.BufferOutputStream(), pa.schema([field]))
+                try:
+                    _write_rows(ready.select([field.name]), pa.BufferOutputStream(), pa.schema([field]))
+                except pa.ArrowInvalid:  # which quotes a value
+                    fault = f"its values do not fit the type {field.type} of a Parquet file"
+                    raise DataError(fault, column=field.name, remedy="turn the column into text first") from None
         raise
 
 

@@ -95,7 +95,8 @@ def _group_sizes(table: MaskedTable) -> list[Picture]:
         return []
     sizes = measured.group_sizes(table.summary, table.params["k"])
     sizes["share"] = [float(f"{each:.2g}") for each in sizes["share"]]
-    return [Picture(draw.group_sizes(sizes), Grid.of_frame("Records by size of their group", sizes), wide=True)]
+    figure = draw.group_sizes(sizes, alike=isinstance(table.method, Microaggregate))
+    return [Picture(figure, Grid.of_frame("Records by size of their group", sizes), wide=True)]
 
 
 def _lost(table: MaskedTable) -> Section:
