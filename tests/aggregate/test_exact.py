@@ -20,7 +20,7 @@ BANDS = ["[20, 29]", "[30, 39]", "[40, 49]"]
 def masked(values: Any, meaning: nym.Meaning, k: int, replace: str = "subsumer") -> tuple[list[Any], dict[str, Any]]:
     """Microaggregate one column, and return its new values and figures."""
     res = nym.microaggregate(pd.DataFrame({"x": values}), {"x": meaning}, k=k, replace=replace)
-    return res.data["x"].tolist(), res.summary["attributes"]["x"]
+    return res.data["x"].tolist(), res.secret.summary["attributes"]["x"]
 
 
 @pytest.mark.filterwarnings("ignore:hardly anything changes")
@@ -106,7 +106,7 @@ def test_figures_are_those_of_the_groups(seed: int) -> None:
         same["x"] += len(group) * (len(set(own)) == 1)
         same["y"] += len(group) * (len(held) == 1)
         same["z"] += len(group) * (len(held) == 1)
-    for name, found in res.summary["attributes"].items():
+    for name, found in res.secret.summary["attributes"].items():
         assert found["sse"] == pytest.approx(squares[name] / 60)
         assert found["unchanged"] == pytest.approx(same[name] / 60)
 
