@@ -295,3 +295,23 @@ fn clusters(categories: &[u32], space: &Space) -> (Vec<u8>, Distance) {
     }
     (clusters, width)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reach_leaves_a_share_beyond() {
+        // Few levels and more than are looked for one after another.
+        for levels in [1, 3, 40] {
+            let distances: Vec<Distance> = (0..60).map(|i| i * 37 % levels).collect();
+            let records: Vec<u64> = (0..60).map(|i| i * 11 % 7).collect();
+            for beyond in [0, 5, 20, 100, 1_000] {
+                let far =
+                    |x: Distance| distances.iter().zip(&records).filter(|(y, _)| **y >= x).map(|(_, n)| n).sum::<u64>();
+                let expected = (0..levels).rev().find(|&x| far(x) > beyond).unwrap_or(0);
+                assert_eq!(reach(&distances, &records, beyond), expected, "{levels} levels, {beyond} records");
+            }
+        }
+    }
+}

@@ -366,6 +366,15 @@ mod tests {
     }
 
     #[test]
+    fn rounding_is_that_of_the_standard_library() {
+        for x in
+            [0.0, 0.5f64.next_down(), 0.5, 0.5f64.next_up(), 1.5, 2.5, 2.5f64.next_down(), 1e15 + 0.5, LARGEST - 0.5]
+        {
+            assert_eq!(rounded(x), x.round() as Distance, "{x}");
+        }
+    }
+
+    #[test]
     fn other_numbers_keep_their_order() {
         let x = std::f64::consts::LN_2;
         let found = scaled(&[[0.0, x, x, 0.0].to_vec(), [0.0, x * (1.0 + 1e-9), x * (1.0 + 1e-9), 0.0].to_vec()]);
