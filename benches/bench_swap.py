@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from functools import lru_cache
 from pathlib import Path
 
@@ -127,6 +128,32 @@ def test_naive_records(benchmark, n: int) -> None:
     told(benchmark, n, f"as published, {n:,} × 3, k = 20", n)
     benchmark.extra_info["m"] = 3
     benchmark.pedantic(naive.records, (every, 20, np.random.default_rng(1)), rounds=1)
+
+
+@pytest.mark.parametrize("n", [1_000, 10_000])
+@pytest.mark.benchmark(group="rank_swap, method records (SRS-3), few records beside numpy with ready distances")
+def test_few_records(benchmark, n: int) -> None:
+    """Time the front door, distances included, as a ratio of CPU seconds to the method as published in the same run."""
+    frame, taxonomies = diagnoses(n)
+    frame, masked = frame[list(COLUMNS)], {name: taxonomies[name] for name in COLUMNS}
+    every = [taxonomies[name].distance_matrix(frame[name].tolist()).astype(np.float64) for name in COLUMNS]
+
+    def seconds(work, rounds: int) -> float:
+        def once() -> float:
+            begin = time.process_time()
+            work()
+            return time.process_time() - begin
+
+        return min(once() for _ in range(rounds))
+
+    def whole() -> object:
+        return nym.rank_swap(frame, masked, 10, method="records", seed=1)
+
+    published = seconds(lambda: naive.records(every, 10, np.random.default_rng(1)), 1)
+    ratio = published / seconds(whole, 7)
+    told(benchmark, n, f"ICD-9-CM, {n:,} × 3, k = 10: {ratio:.0f} times as fast as numpy", n, "all")
+    benchmark.extra_info |= {"m": 3, "ratio": round(ratio, 1)}
+    benchmark.pedantic(whole, rounds=5, warmup_rounds=1)
 
 
 STRICT = [

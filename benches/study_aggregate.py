@@ -64,7 +64,7 @@ def on_adult(frame: pd.DataFrame, meanings: Meanings) -> list[list[str]]:
         means, took = timed(lambda k=k: nym.microaggregate(table, meanings, k, measure=FEATURE))
         common = nym.microaggregate(table, meanings, k, measure=FEATURE, replace="subsumer")
         smallest = nym.risk.classes(means.data, list(meanings)).smallest
-        figures = [f"{res.summary[name]:{form}}" for res in (means, common) for name, form in (("sse", ".3f"),
+        figures = [f"{res.secret.summary[name]:{form}}" for res in (means, common) for name, form in (("sse", ".3f"),
                    ("loss", ".1%"))]  # fmt: skip
         rows.append([str(k), *figures, str(smallest), MU_ANT.get(k, "–"), f"{took:.1f} s"])
     return rows
@@ -84,7 +84,7 @@ def beside_semantic_mdav(frame: pd.DataFrame, meanings: Meanings) -> list[list[s
         for k in KS:
             groups, theirs = timed(of_concepts, parts, codes, k)
             res, ours = timed(lambda k=k, sample=sample: nym.microaggregate(sample, meanings, k, measure=FEATURE))
-            found = res.summary["sse"]
+            found = res.secret.summary["sse"]
             mdav = lost(sample, meanings, groups, measure=FEATURE)
             rows.append([f"{n:,}", str(k), f"{mdav:.4f}", f"{found:.4f}", f"{found / mdav:.2f}", f"{theirs:.1f} s",
                          f"{ours:.1f} s"])  # fmt: skip

@@ -48,11 +48,13 @@ ORDER = (
 )
 MEANS = (
     "Insiders: a mean is computed from the values of its group, so whoever knows all of them but one, as members who "
-    "pool what they know do, can compute the last."
+    "pool what they know do, can compute the last. Published figures of the loss, rounded as they are, narrow down "
+    "values further."
 )
 ENDS = (
     "What a generalized value says: that every record of its group lies within it. The ends of an interval, and each "
-    "value that is listed, are those of somebody in the group."
+    "value that is listed, are those of somebody in the group; published figures of the loss, rounded as they are, "
+    "narrow down the others."
 )
 SEEDS = "Seeds: whoever has or guesses the seed of a draw repeats it. A release made with a seed guarantees nothing."
 
@@ -197,8 +199,9 @@ def of_classes(
         headline=f"k-anonymity: {shared}",
         claim=f"{shared[0].upper()}{shared[1:]}, for {what}. Therefore, {claim}",
         adversary=f"Knows the true {columns} of all records, who is in which group, the algorithm and its options. "
-        "Does not know the row of anybody.",
-        not_covered=(inside, *(text for text in known.not_covered if not text.startswith("Insiders"))),
+        "Does not know what was drawn, nor the row of anybody.",
+        # Where no column is kept, rows of a group are all the same, and who knows their own learns nothing of others.
+        not_covered=(inside, *(text for text in known.not_covered if kept or not text.startswith("Insiders"))),
     )
 
 

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym import error
+from nominym.groups.partition import form
+from nominym.table import as_table, attributes
 
 TAX = nym.Taxonomy.from_edges([(f"{i:03}", f"{i // 3:03}") for i in range(1, 120)])
 MATRIX = nym.DistanceMatrix([[0, 1, 4], [1, 0, 2], [4, 2, 0]], ["a", "b", "c"])
@@ -57,7 +59,7 @@ def test_every_class_has_k_records_by_each_meaning(name: str, replace: Any) -> N
     frame = table()[[name]]
     res = nym.microaggregate(frame, {name: MEANINGS[name]}, k=4, replace=replace)
     assert nym.risk.classes(res.data, [name]).smallest >= 4
-    figures = res.summary["attributes"][name]
+    figures = res.secret.summary["attributes"][name]
     assert figures["sse"] == pytest.approx(figures["rmse"] ** 2)
     assert 0 <= figures["loss"] <= (1 if replace == "mean" and name != "drugs" else 4)
     res.linkage()
@@ -90,8 +92,46 @@ def test_rows_in_another_order_give_the_same_release(replace: Any) -> None:
     second = nym.microaggregate(frame.iloc[order], MEANINGS, k=5, replace=replace)
     assert rows(first.data, MEANINGS) == rows(second.data, MEANINGS)
     assert first.summary == second.summary
-    # Nothing is drawn.
-    assert nym.microaggregate(frame, MEANINGS, k=5, replace=replace).data.astype(str).equals(first.data.astype(str))
+    again = nym.microaggregate(frame, MEANINGS, k=5, replace=replace)
+    assert rows(first.data, MEANINGS) == rows(again.data, MEANINGS)
+
+
+@pytest.mark.parametrize("columns", [["age"], ["age", "sex"]])
+@pytest.mark.parametrize("seeded", [False, True])
+def test_which_of_equal_records_goes_where_is_uniform(columns: list[str], seeded: bool) -> None:
+    # Two of the four aged 30 are beside the one of 40, the others beside the one of 20: six ways, whatever the order.
+    frame = {"age": [40, 30, 30, 30, 30, 20], "sex": ["f"] * 6}
+    meanings = {"age": nym.Order(), "sex": nym.Equality()}
+    meant = list(attributes(as_table(frame), {name: meanings[name] for name in columns}).values())
+    times, found = 1200, Counter[Any]()
+    for seed in range(times):
+        group_of = form(meant, 3, settled=True, seed=seed if seeded else None).group_of
+        found[tuple(np.flatnonzero(group_of == group_of[0]).tolist())] += 1
+    assert all(len(members) == 3 and 5 not in members for members in found)
+    assert len(found) == 6
+    # Chi-square with five degrees of freedom: above 40 in less than one of a million cases.
+    assert sum((count - times / 6) ** 2 for count in found.values()) / (times / 6) < 40
+
+
+def test_groups_and_their_order_belong_together() -> None:
+    meant = list(attributes(as_table(table(60)), MEANINGS).values())
+    for some in (meant, meant[1:2]):
+        made = form(some, 4, settled=True)
+        assert sorted(made.records.tolist()) == list(range(60))
+        assert (np.diff(made.group_of[made.records].astype(int)) >= 0).all()
+
+
+def test_public_figures_are_rounded_and_those_of_the_owner_are_not() -> None:
+    # Exact figures would tell the value inside the interval.
+    found = []
+    for x in range(32, 39):
+        res = nym.microaggregate({"a": [20] * 5 + [60] * 5 + [31, x, 39]}, {"a": nym.Order()}, k=3, replace="subsumer")
+        public, exact = res.summary["attributes"]["a"], res.secret.summary["attributes"]["a"]
+        for name in ("sse", "rmse", "loss", "unchanged"):
+            assert public[name] == float(f"{exact[name]:.3g}")
+        assert res.summary["loss"] == float(f"{res.secret.summary['loss']:.3g}")
+        found.append(exact["sse"])
+    assert len({f"{each:.17g}" for each in found}) > 1
 
 
 def test_figures_are_those_of_the_definition() -> None:
@@ -99,11 +139,11 @@ def test_figures_are_those_of_the_definition() -> None:
     res = nym.microaggregate(frame[["age"]], {"age": nym.Order()}, k=3)
     assert res.data["age"].tolist() == [2, 2, 2, 13.25, 13.25, 13.25, 13.25]
     squared = ((frame["age"] - res.data["age"]) / 19) ** 2
-    figures = res.summary["attributes"]["age"]
+    figures = res.secret.summary["attributes"]["age"]
     assert figures["sse"] == pytest.approx(squared.mean())
     assert figures["loss"] == pytest.approx(squared.sum() / (((frame["age"] - frame["age"].mean()) / 19) ** 2).sum())
     assert res.summary["groups"]["sizes"] == {3: 1, 4: 1}
-    assert (res.summary["sse"], res.summary["loss"]) == (figures["sse"], figures["loss"])
+    assert (res.secret.summary["sse"], res.secret.summary["loss"]) == (figures["sse"], figures["loss"])
     assert figures["values"] == 2
     assert figures["unchanged"] == pytest.approx(1 / 7)
 
@@ -209,6 +249,10 @@ def test_what_is_guaranteed_is_said() -> None:
     assert any("can compute the last" in text for text in said.not_covered)
     common = nym.Microaggregate(k=5, replace="subsumer").statement(["age"])
     assert any("ends of an interval" in text for text in common.not_covered)
+    for replace in REPLACE:
+        beside = nym.Microaggregate(k=5, replace=replace).statement(["age"], ["ward"])
+        assert any("1/(s − t)" in text for text in beside.not_covered)
+        assert "what was drawn" in beside.adversary
     with pytest.warns(nym.SeedWarning):
         seeded = nym.microaggregate(table(), MEANINGS, k=5, seed=1)
     assert not seeded.guarantee
@@ -264,6 +308,6 @@ def test_methods_side_by_side() -> None:
     assert (found.loc[["microaggregation", "generalization"], "smallest"] >= 4).all()
     assert found["bound"].tolist()[:3] == [0.25] * 3
     assert found["bound"].isna().sum() == 2
-    figures = res.summary["attributes"]["code"]
+    figures = res.secret.summary["attributes"]["code"]
     assert found.loc["microaggregation", "loss"] == pytest.approx(figures["loss"])
     assert found.loc["microaggregation", "rmse"] == pytest.approx(figures["rmse"])

@@ -17,7 +17,7 @@ PACKAGE = Path(nym.__file__).parent
 
 # Arguments that only Python has: what the commands call either checks them first or never gives them.
 IN_PYTHON = {
-    "attacks", "codes", "groups", "items", "kept", "kind", "known", "lengths", "library", "pairs", "progress",
+    "attacks", "codes", "groups", "items", "kept", "kind", "known", "lengths", "library", "lists", "pairs", "progress",
     "queries", "root", "roots", "rows", "sample", "segment", "size", "threads", "truth", "values",
 }  # fmt: skip
 # Rooms whose messages commands show as they are.

@@ -88,7 +88,7 @@ def test_a_release_as_it_should_be(folder: Path, meanings: dict[str, Any], draw:
     found = judged(meanings)
     assert found.verified, found
     assert found.doubts == found.broken == ()
-    assert len(found.checks) == (11 if draw == "joint" else 10)
+    assert len(found.checks) == (12 if draw == "joint" else 11)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -4,18 +4,19 @@
 what the values of the group have in common. ``parse`` reads generalized values.
 """
 
-from nominym.aggregate.method import Microaggregate, altogether, lost, microaggregate
-from nominym.aggregate.values import aggregated, squares, total_squares
+from nominym.aggregate.method import Microaggregate, lost, microaggregate, published
+from nominym.aggregate.values import aggregated, is_retyped, squares, total_squares
 from nominym.meaning import Interval, parse
 
 __all__ = [
     "Interval",
     "Microaggregate",
     "aggregated",
-    "altogether",
+    "is_retyped",
     "lost",
     "microaggregate",
     "parse",
+    "published",
     "squares",
     "total_squares",
 ]

@@ -18,9 +18,8 @@ from nominym.table import Attribute, Change, Missing, attributes
 
 Replace = Literal["mean", "subsumer"]
 
-# Nothing is drawn: the search for groups starts from the same place in every run, so that the same records give the
-# same release, and two releases of them tell no more than one.
-_START = 0
+_DIGITS = 3
+"""So many digits of what is lost are public: with all of them, one could solve for values of small groups."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,18 +98,19 @@ class Microaggregate(Method):
         before = attributes(table, meanings, self.measure, self.roots, self.missing, progress)
         partition, kept, person, told = groups.form_of_table(
             table, before, self.k, person=self.person, sensitive=self.sensitive, accept=self.accept,
-            longer=self.anneal, best=True, seed=_START if seed is None else seed, notes=notes, progress=progress,
+            longer=self.anneal, settled=True, seed=seed, notes=notes, progress=progress,
         )  # fmt: skip
         common = self.replace == "subsumer"
         changes = {name: aggregated(old, partition, common=common, progress=progress) for name, old in before.items()}
         masked = {name: old.place_codes for name, old in before.items()}
         sizing = partition.summary(masked, kept, person, list(self.sensitive or ()))
         figures = {name: lost(change, before[name], progress) for name, change in changes.items()}
-        public = {name: {**each, **figures[name]} for name, each in described(changes).items()}
+        known = described(changes)
+        lessened, overall = published(figures)
         summary = {
             "records": len(table),
-            "attributes": public,
-            **altogether(figures),
+            "attributes": {name: {**each, **lessened[name]} for name, each in known.items()},
+            **overall,
             "groups": sizing,
             "bound": None if self.bound is None else sizing.get("largest_share", 1 / sizing["smallest"]),
             "notes": told.public,
@@ -118,7 +118,8 @@ class Microaggregate(Method):
 
         def measure() -> dict[str, Any]:
             correlated = {"correlations": correlation_changes(changes)} if self.correlations else {}
-            return {"notes": [*told.public, *told.owners], **correlated}
+            exact = {"attributes": {name: {**each, **figures[name]} for name, each in known.items()}}
+            return {**exact, **altogether(figures), "notes": [*told.public, *told.owners], **correlated}
 
         return finish(
             self, table, changes, summary, measure, seed,
@@ -130,7 +131,7 @@ class Microaggregate(Method):
 
 
 def lost(change: Change, before: Attribute, progress: Progress = None) -> dict[str, float]:
-    """Return what one value for all of a group loses of a column: figures of the groups and of their values alone.
+    """Return what one value for all of a group loses of a column: figures that do not depend on the draw.
 
     ``sse`` is the sum of squared distances between values before and after, by the number of records with both;
     ``loss`` the sum relative to that with one mean for all; ``values`` the number of different ones afterwards.
@@ -151,8 +152,19 @@ def altogether(figures: Mapping[Any, Mapping[str, float]]) -> dict[str, float]:
     """Return the figures of all columns together: squared distances of a record added up, and the mean loss."""
     return {
         "sse": sum(each["sse"] for each in figures.values()),
-        "loss": sum(each["loss"] for each in figures.values()) / len(figures),
+        "loss": sum(each["loss"] for each in figures.values()) / max(len(figures), 1),
     }
+
+
+def published(
+    figures: Mapping[Any, Mapping[str, float]],
+) -> tuple[dict[Any, dict[str, float]], dict[str, float]]:
+    """Return the figures of columns, and of all together, to as many digits as are public; counts as they are."""
+
+    def rounded(given: Mapping[str, float]) -> dict[str, float]:
+        return {name: float(f"{x:.{_DIGITS}g}") if isinstance(x, float) else x for name, x in given.items()}
+
+    return {name: rounded(each) for name, each in figures.items()}, rounded(altogether(figures))
 
 
 def microaggregate(
@@ -220,17 +232,20 @@ def microaggregate(
     accept
         Kept columns that are published although they could tell rows apart: values that nobody can know of a person.
     seed, progress
-        Nothing is drawn, and the same records give the same release in any order. A seed starts the search for groups
-        elsewhere, for studies. ``True`` for a bar, or a callable (done, total).
+        The masked values that occur, and figures of them, follow from the records, in whatever order these come. Which
+        of several equal records is in which group, and so beside which kept values, is drawn: two releases of the same
+        records tell more than one. A seed, for studies, settles that too, and starts the search for groups elsewhere.
+        ``True`` for a bar, or a callable (done, total).
 
     Returns
     -------
     Result
-        In the order of the frame. ``summary`` is exact: for each column ``sse`` (squared distance of a value to what
-        stands for it, on average), ``rmse``, ``loss`` (relative to one mean for all records), the share ``unchanged``,
-        the number of ``values`` that occur, missing ones ``made`` and ``filled``; ``sse`` and ``loss`` of all columns;
+        In the order of the frame. ``summary`` has for each column ``sse`` (squared distance of a value to what stands
+        for it, on average), ``rmse``, ``loss`` (relative to one mean for all records), the share ``unchanged``, the
+        number of ``values`` that occur, missing ones ``made`` and ``filled``; ``sse`` and ``loss`` of all columns;
         ``bound``; and ``groups``: sizes, in how many a kept column is ``constant`` or a masked one can be ``read_off``,
-        persons and shares of sensitive values.
+        persons and shares of sensitive values. Losses have three digits there, since exact ones narrow down the values
+        of small groups; ``secret.summary`` has them all.
 
     Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure control,
     IEEE TKDE 14; Martínez, Sánchez and Valls (2012), Semantic adaptive microaggregation of categorical microdata,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from nominym.groups import Partition
-from nominym.meaning import ConceptSpace, MatrixSpace, SetSpace
+from nominym.meaning import ConceptSpace, MatrixSpace, SetSpace, Standing
 from nominym.table import MISSING, Attribute, Change, Column, Listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nominym.control import Progress
-    from nominym.meaning import Kind, Standing
+    from nominym.meaning import Kind
 
 
 def aggregated(attribute: Attribute, partition: Partition, *, common: bool, progress: Progress = None) -> Change:
@@ -67,21 +68,31 @@ def _are_periods(column: Column) -> bool:
 def _replaced(
     attribute: Attribute, partition: Partition, stays: NDArray[np.bool_], common: bool, progress: Progress
 ) -> Change:
+    if len(attribute.space.places) > 1:
+        # What became of the values plays no part.
+        how = (attribute.space.measure, attribute.space.root) if isinstance(attribute.space, ConceptSpace) else ()
+        alone = attribute.meaning.space([attribute.column], *how)
+        attribute = replace(attribute, space=alone, places=alone.places[0])
     codes, space = attribute.place_codes, attribute.space
     cells = partition.cells(codes, (codes != MISSING) & stays[partition.group_of])
     of_group = np.full(len(partition.sizes), MISSING, dtype=np.uint32)
     listed: Any = ()
     kind = attribute.column.kind
+    found = Standing(np.empty(0, dtype=np.int64))
     if len(cells.places):
         found = space.commons(cells, progress) if common else space.centroids(cells, progress)
         of_group[stays], listed, kind = _written(attribute, found, common)
-    column = Column(of_group[partition.group_of], listed, attribute.column.name, kind)
-    if not common and space.unit is None:
-        column = Column(column.codes, listed, column.name, kind, attribute.column.order)
-    how: tuple[Any, Any] = (space.measure, space.root) if isinstance(space, ConceptSpace) else ("wu-palmer", None)
-    columns = [attribute.column, column.occurring()]
-    measure, root = how
-    return Change.between(attribute.name, columns, attribute.meaning, measure, root, attribute.progress)
+    order = attribute.column.order if not common and space.unit is None else None
+    column = Column(of_group[partition.group_of], listed, attribute.column.name, kind, order)
+    if isinstance(space, SetSpace):
+        columns = [attribute.column, column]
+        return Change.between(attribute.name, columns, attribute.meaning, "wu-palmer", None, attribute.progress)
+    # By places, never by texts: what a text such as "{a, b}" stands for depends on who wrote it.
+    before, places = attribute, np.unique(found.chosen).astype(np.uint32)
+    if found.values is not None:
+        space = space.beside(column, found)
+        before, places = replace(attribute, space=space, places=space.places[0]), space.places[1]
+    return Change(before, Attribute(attribute.name, column, attribute.meaning, space, places, attribute.progress))
 
 
 def _written(attribute: Attribute, found: Standing, common: bool) -> tuple[NDArray[np.int64], Any, Kind]:

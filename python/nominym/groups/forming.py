@@ -66,7 +66,7 @@ def form_of_table(
     sensitive: Mapping[Any, int] | None = None,
     accept: Sequence[Any] = (),
     longer: bool = False,
-    best: bool = False,
+    settled: bool = False,
     seed: int | None = None,
     notes: Sequence[str] = (),
     progress: Progress = None,
@@ -86,8 +86,8 @@ def form_of_table(
     if sensitive:
         told.public.append(MINIMALITY.format(", ".join(map(str, sensitive))))
     limits = {name: (kept[name].merged(), share) for name, share in (sensitive or {}).items()}
-    partition = form(list(before.values()), k, person=whose, sensitive=limits, longer=longer, best=best, seed=seed,
-                     progress=progress)  # fmt: skip
+    partition = form(list(before.values()), k, person=whose, sensitive=limits, longer=longer, settled=settled,
+                     seed=seed, progress=progress)  # fmt: skip
     return Formed(partition, kept, whose, told)
 
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# Where the search for settled groups starts, in every run.
+_START = 0
+
+
 def form(
     attributes: Sequence[Attribute],
     k: int,
@@ -27,13 +31,15 @@ def form(
     person: Column | None = None,
     sensitive: Mapping[Any, tuple[Column, int]] | None = None,
     longer: bool = False,
-    best: bool = False,
+    settled: bool = False,
     seed: int | None = None,
     progress: Progress = None,
 ) -> Partition:
     """Put records that are near each other into groups of at least ``k``; ``longer`` searches for better ones.
 
-    With ``best``, the groups of one column of numbers without limits are the best there are.
+    With ``settled``, the values of the groups follow from those of the table, in whatever order its rows are: only
+    which of several equal records goes into which group is drawn, uniformly. The groups of one column of numbers
+    without limits are the best there are. A seed starts the search elsewhere.
 
     With ``person``, the column that tells whose record it is, no person has more than 1/k of the records of a group;
     with ``sensitive``, columns with their l, no value of such a column is on more than 1/l of them.
@@ -42,23 +48,42 @@ def form(
     if person is not None:
         limits.append((person.codes, k))
     check_limits(k, person, sensitive)
-    if best and not limits and len(attributes) == 1 and (found := _along_the_line(attributes[0], k, progress)):
-        return found
+    # Whoever knows the order of the rows must not know which of several equal records is in which group. A search that
+    # always starts from the same place tells them apart by their places, so these are drawn first.
+    order = _drawn_order(len(attributes[0].column), seed) if settled else None
+    if order is not None and not limits and len(attributes) == 1:
+        found = _along_the_line(attributes[0], k, order, progress)
+        if found is not None:
+            return found
     codes, distances, _ = all_with_missing(attributes)
+    start = seed
+    if order is not None:
+        codes, limits = [each[order] for each in codes], [(each[order], share) for each, share in limits]
+        start = _START if seed is None else seed
     with reporter(progress, "groups") as report:
-        made = _core.group_records(codes, distances, k, longer, seed, report, limits or None)
-    return Partition(*made)
+        group_of, records = _core.group_records(codes, distances, k, longer, start, report, limits or None)
+    if order is None:
+        return Partition(group_of, records)
+    own = np.empty_like(group_of)
+    own[order] = group_of
+    return Partition(own, order[records])
 
 
-def _along_the_line(attribute: Attribute, k: int, progress: Progress) -> Partition | None:
+def _drawn_order(records: int, seed: int | None) -> NDArray[np.uint32]:
+    """Draw an order of records, uniformly; with a seed it is another one than that in which rows are published."""
+    places = np.arange(records, dtype=np.uint32)
+    return _core.permute_groups([places], np.zeros_like(places), False, seed)[0]
+
+
+def _along_the_line(attribute: Attribute, k: int, order: NDArray[np.uint32], progress: Progress) -> Partition | None:
     """Return the best groups of a column of numbers; None where it is none, or has too few missing values for a group.
 
-    What is missing is a group by itself.
+    What is missing is a group by itself. Equal records are cut apart as they stand in ``order``.
     """
     positions, places, gaps = attribute.space.positions, attribute.place_codes, attribute.column.missing
     if positions is None or 0 < gaps < k or len(places) - gaps < k:
         return None
-    records = np.argsort(places, kind="stable").astype(np.uint32)
+    records = order[np.argsort(places[order], kind="stable")]
     with reporter(progress, "groups") as report:
         sizes = _core.cut_line(positions[places[records[: len(places) - gaps]]], k, report)
     sizes = np.append(sizes, np.uint32(gaps)) if gaps else sizes

@@ -11,6 +11,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -213,6 +214,10 @@ class Values(Protocol):
     def order(self) -> tuple[Any, ...] | None:
         """All values from lowest to highest, where the column itself lists them so."""
 
+    @property
+    def released(self) -> bool:
+        """Whether it is compared as part of a release: what is no value then may be a generalized one."""
+
 
 Distances: TypeAlias = "NDArray[np.float64] | NDArray[np.uint32] | _core.Concepts | tuple[_core.Sets, bool]"
 """Distances between categories, as the core takes them: a matrix, positions on a line with NaN for what is missing,
@@ -255,6 +260,8 @@ class Standing(NamedTuple):
     """The place, or the number of the value, for each group."""
     values: Any = None
     """The values, where they are no places."""
+    parts: Any = ()
+    """For each of the values, the places that it stands for; of an interval the ends, of a mean the number."""
 
 
 class Space(ABC):
@@ -344,7 +351,20 @@ class Space(ABC):
                 known[key] = len(values)
                 values.append(self.common(np.frombuffer(key, dtype=np.uint32)))
             chosen[group] = known[key]
-        return Standing(chosen, values)
+        return Standing(chosen, values, [np.frombuffer(key, dtype=np.uint32) for key in known])
+
+    def beside(self, column: Values, found: Standing) -> Space:
+        """Return the space of the one column that there is, and of what stands for its groups as a second.
+
+        Nothing is read from the texts of the second. Several values have a place of their own: it is none of theirs.
+        """
+        several = [number for number, part in enumerate(found.parts) if len(part) > 1]
+        places = np.array([part[0] for part in found.parts], dtype=np.uint32)
+        places[several] = len(self) + np.arange(len(several))
+        other = copy(self)
+        other.names = [*self.names, *(found.values[number] for number in several)]
+        other.places = [self.places[0], places]
+        return other
 
     def labelled(self, columns: Sequence[Values]) -> bool:
         """Tell whether all values of some columns are labels, not ids."""

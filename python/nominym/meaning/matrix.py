@@ -132,26 +132,34 @@ class MatrixSpace(Space):
     """The labels of a given matrix."""
 
     def __init__(self, given: DistanceMatrix, columns: Sequence[Values]) -> None:
-        """Place the values of the columns; several labels, such as "{a, b}", have a place of their own."""
+        """Place the values of the columns; several labels of a release, such as "{a, b}", have a place of their own."""
         super().__init__(columns)
         refuse_numbers(columns)
         self.given = given
         """The matrix."""
-        texts = {str(value) for c in columns for value in c.categories if str(value)[:1] in ("{", '"')}
-        several = sorted(texts.difference(given.labels))
-        parsed = {text: parse(text) for text in several}
-        read = {text: what for text, what in parsed.items() if isinstance(what, frozenset | str) and what != text}
-        members = [[what] if isinstance(what, str) else sorted(what) for what in read.values()]
-        self._members = [given.concepts(labels) for labels in members]
-        self.names = (*given.labels, *read)
-        place = {text: len(given) + number for number, text in enumerate(read)}
+        texts = {value for c in columns if c.released for value in c.categories if str(value)[:1] in ("{", '"')}
+        read = {text: parse(text) for text in sorted(texts.difference(given.labels))}
+        members = {text: sorted(what) for text, what in read.items() if isinstance(what, frozenset)}
+        self._members = [given.concepts(labels) for labels in members.values()]
+        self.names: Sequence[str] = (*given.labels, *members)
+        place = {text: len(given) + number for number, text in enumerate(members)}
         self.places = []
         for column in columns:
-            found = np.array([place.get(str(value), 0) for value in column.categories], dtype=np.uint32)
+            known = place if column.released else {}
+            found = np.array([known.get(value, 0) for value in column.categories], dtype=np.uint32)
             plain = np.flatnonzero(found < len(given))
-            values, counts = [column.categories[i] for i in plain], column.counts[plain].tolist()
-            found[plain] = given.concepts(values, counts, column.name)
+            values = [column.categories[i] for i in plain]
+            if column.released:
+                values = [read.get(value, value) for value in values]  # labels in quotes
+            found[plain] = given.concepts(values, column.counts[plain].tolist(), column.name)
             self.places.append(found)
+
+    def beside(self, column: Values, found: Standing) -> Space:
+        """Return the space of a column, and of what stands for its groups as a second."""
+        other = super().beside(column, found)
+        assert isinstance(other, MatrixSpace)
+        other._members = [*self._members, *(part for part in found.parts if len(part) > 1)]
+        return other
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
         """Return cells of the matrix; of several labels the mean of theirs."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta, timezone
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from nominym.control import Progress
-from nominym.error import Advice, Code, DataError, ParameterError
+from nominym.error import Advice, DataError, ParameterError
 from nominym.meaning.base import (
     ONE_VALUE,
     Cells,
@@ -29,8 +29,10 @@ from nominym.meaning.base import (
     refuse_root,
 )
 from nominym.meaning.generalized import Interval, between, parse
+from nominym.meaning.sizes import LISTED, arranged, as_time, from_the_smallest, moment, number, told_apart
 
-_LISTED = Code("nym.Order([...])")
+# The width of an interval whose ends are the same as floats.
+_LEAST = 5e-324
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -99,52 +101,128 @@ class Order(Meaning):
             raise DataError(
                 f"column {names}: dates or times cannot be compared with other values; bring them to one type"
             )
-        return _Line(columns, [order.numbers(column, times) for column in columns], order.values is not None)
+        numbers = [order.numbers(column, times) if not column.released else [] for column in columns]
+        widths: list[list[float] | None] = [None] * len(columns)
+        for at, column in enumerate(columns):
+            if column.released:
+                numbers[at], widths[at] = order._released(column, times, columns, numbers)
+        return _Line(columns, numbers, order.values is not None, widths)
 
     def numbers(self, column: Values, times: Any = None) -> list[float] | NDArray[Any]:
-        """Return a number for each category: its rank, or its size; of an interval, such as "[30, 40]", the middle.
+        """Return a number for each category: its rank, or its size.
 
         Where texts stand beside dates or times, one of these says how to read them.
         """
         if column.kind == "nested":
             raise DataError("holds lists or the like, which have no order", column=column.name, remedy=ONE_VALUE)
-        listed = self.values if self.values is not None else column.order
-        if listed is not None:
-            place = {str(value): float(rank) for rank, value in enumerate(listed)}
-            rank = _middle_or(lambda text, _: place.get(str(text)))
-            ranks = [rank(value, column) for value in column.categories]
-            unknown = next((value for value, at in zip(column.categories, ranks, strict=True) if at is None), None)
-            if unknown is not None:
-                raise DataError(
-                    f"{unknown!r} has no place in the given order",
-                    column=column.name,
-                    remedy=Advice("list all values, lowest first: {}", listed=_LISTED),
-                )
-            return ranks
-        plain = column.numbers
+        plain = column.numbers if self.values is None and column.order is None else None
         if plain is not None and np.isfinite(plain).all():
             return plain
-        read = _middle_or(_number if times is None or column.kind == "time" else _as_time(times))
-        return [read(value, column) for value in column.categories]
+        read = self._reader(column, times)
+        return [read(value) for value in column.categories]
+
+    def _reader(self, column: Values, times: Any) -> Callable[[Any], float]:
+        """Return what finds the number of a value of a column."""
+        listed = self.values if self.values is not None else column.order
+        if listed is None:
+            size = number if times is None or column.kind == "time" else as_time(times)
+            return lambda value: size(value, column)
+        place = {str(value): float(rank) for rank, value in enumerate(listed)}
+
+        def rank(value: Any) -> float:
+            found = place.get(str(value))
+            if found is None:
+                raise DataError(
+                    f"{value!r} has no place in the given order",
+                    column=column.name,
+                    remedy=Advice("list all values, lowest first: {}", listed=LISTED),
+                )
+            return found
+
+        return rank
+
+    def _released(
+        self, column: Values, times: Any, columns: Sequence[Values], numbers: Sequence[list[float] | NDArray[Any]]
+    ) -> tuple[list[float] | NDArray[Any], list[float] | None]:
+        """Return the numbers of values of a release, of an interval such as "[30, 40]" the middle; and their widths.
+
+        What is a value is never read as an interval. The others ``columns`` tell what their values are as text.
+        """
+        if not any(isinstance(value, str) for value in (column.categories if column.numbers is None else ())):
+            return self.numbers(column, times), None
+        read = self._reader(column, times)
+        listed = self.values if self.values is not None else column.order
+        known = {str(value): 0.0 for value in listed or ()}
+        for other, own in zip(columns, numbers, strict=True) if listed is None else ():
+            if not other.released and other.kind != "text":
+                known |= zip(map(str, other.categories), np.asarray(own, dtype=object).tolist(), strict=True)
+
+        def end(text: Any) -> float:
+            return known[text] if listed is None and text in known else read(text)
+
+        found: list[Any] = []
+        widths: list[float] = []
+        for value in column.categories:
+            ends = parse(value) if isinstance(value, str) and value[:1] in ("[", '"') and value not in known else value
+            low, high = map(end, ends if isinstance(ends, Interval) else (ends, ends))
+            if low == high:
+                found.append(low)
+            elif isinstance(low, int) and isinstance(high, int):
+                found.append(Fraction(low + high, 2))  # a float may be too small for it
+            else:
+                found.append(low / 2 + high / 2)
+            widths.append(max(float(abs(high - low)), _LEAST) if isinstance(ends, Interval) else 0.0)
+        return found, widths
 
 
 class _Line(Space):
     """Numbers on a line from the smallest, at 0, to the largest, at 1."""
 
-    def __init__(self, columns: Sequence[Values], numbers: Sequence[list[float] | NDArray[Any]], ranked: bool) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Values],
+        numbers: Sequence[list[float] | NDArray[Any]],
+        ranked: bool,
+        widths: Sequence[list[float] | None],
+    ) -> None:
+        """Place the values of the columns, given their numbers and how wide those are that are intervals."""
         super().__init__(columns)
         self._columns = columns
-        values, self._origin = _from_the_smallest(numbers)
-        self._values, firsts, inverse = np.unique(np.concatenate(values), return_index=True, return_inverse=True)
-        ends = np.cumsum([len(part) for part in values])[:-1]
-        self.places = np.split(inverse.reshape(-1).astype(np.uint32), ends)
+        parts, self._origin = from_the_smallest(numbers)
+        values = np.concatenate(parts)
+        wide = np.concatenate([np.zeros(len(p)) if w is None else w for p, w in zip(parts, widths, strict=True)])
+        inverse, firsts = arranged(values, wide, None if ranked else told_apart(columns, numbers, values, wide))
+        self._values = values[firsts]
+        self.places = np.split(inverse, np.cumsum([len(part) for part in parts])[:-1])
         spread = float(self._values[-1]) - float(self._values[0])
         if math.isinf(spread):
             raise DataError("values are too far apart for a number of 64 bits", column=columns[0].name)
         self._spread = spread or 1.0
         self.positions: NDArray[np.float64] = self._values / self._spread
         self.unit = None if ranked else spread
-        self.names = _Texts(columns, firsts)
+        self.names: _Texts = _Texts(columns, firsts)
+
+    def beside(self, column: Values, found: Standing) -> Space:
+        """Return the line with what stands for the groups of its one column: means, or intervals by their ends."""
+        parts = np.asarray(found.parts)
+        if parts.ndim == 1:
+            values, wide, same = parts, np.zeros(len(parts)), np.searchsorted(self._values, parts)
+        else:
+            low, high = self._values[parts].T
+            single, same = parts[:, 0] == parts[:, 1], parts[:, 0]
+            values = np.where(single, low, low / 2 + high / 2)
+            wide = np.where(single, 0.0, np.maximum(high - low, _LEAST))
+        size = len(self)
+        every = np.concatenate([self._values, values])
+        own = np.concatenate([np.arange(size), np.where(wide > 0, 0, same)])
+        inverse, firsts = arranged(every, np.concatenate([np.zeros(size), wide]), own)
+        other = copy(self)
+        other._values = every[firsts]
+        other.positions = other._values / self._spread
+        other.places = [inverse[self.places[0]], inverse[size:]]
+        kept = np.concatenate([self.names.chosen, len(self._columns[0].counts) + np.arange(len(parts))])
+        other.names = _Texts([*self._columns, column], kept[firsts])
+        return other
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> NDArray[np.float64]:
         """Return the positions of some values, and NaN for what is missing."""
@@ -179,30 +257,31 @@ class _Line(Space):
         # From the smallest of a group, so that no digits are lost.
         low = self._values[cells.places[cells.firsts]]
         more = counts * (self._values[cells.places] - low[cells.groups])
-        means, chosen = np.unique(low + np.add.reduceat(more, cells.firsts) / sizes, return_inverse=True)
-        return Standing(chosen.reshape(-1), self._valued(means))
+        return self._standing(low + np.add.reduceat(more, cells.firsts) / sizes)
 
     def commons(self, cells: Cells, progress: Progress = None) -> Standing:
         """Find the intervals from the smallest to the largest."""
         low, high = (cells.places[at].astype(np.int64) for at in (cells.firsts, cells.starts[1:].astype(np.int64) - 1))
-        ends, chosen = np.unique(low * len(self) + high, return_inverse=True)
-        names = ((self.name(end // len(self)), self.name(end % len(self))) for end in ends.tolist())
-        return Standing(chosen.reshape(-1), [between(*pair) for pair in names])
+        pairs, chosen = np.unique(low * len(self) + high, return_inverse=True)
+        ends = np.stack(np.divmod(pairs, len(self)), axis=1)
+        return Standing(chosen.reshape(-1), [between(self.name(a), self.name(b)) for a, b in ends.tolist()], ends)
 
-    def _valued(self, numbers: NDArray[np.float64]) -> Any:
-        """Return numbers as values like those of the column: dates and times as such, all else as floats."""
-        example = next((column for column in self._columns if column.kind == "time" and len(column.counts)), None)
-        periods = next((c.categories[0] for c in self._columns if c.categories and hasattr(c.categories[0], "ordinal")),
-                       None) if example is None else None  # fmt: skip
-        if periods is not None:
-            return [type(periods)(ordinal=round(x), freq=periods.freq) for x in (numbers + self._origin).tolist()]
-        if example is None:
-            return numbers + float(self._origin)
-        # As fine as the values are: whole days, seconds, milliseconds, or microseconds.
-        micros = np.round((self._values + float(self._origin)) * 1e6)
-        step = next((step for step in (86_400e6, 1e6, 1e3) if not np.any(micros % step)), 1.0)
-        whole = np.ceil((numbers + float(self._origin)) * (1e6 / step) - 0.5)  # the earlier of two
-        return [_moment(x, step, example.categories[0]) for x in whole.tolist()]
+    def _standing(self, means: NDArray[np.float64]) -> Standing:
+        """Return means as values like those of the column: dates, times and periods as such, all else as floats."""
+        column, origin = self._columns[0], float(self._origin)
+        like = next(iter(column.categories), None) if column.numbers is None else None
+        if column.kind != "time" and not hasattr(like, "ordinal"):
+            numbers, chosen = np.unique(means, return_inverse=True)
+            return Standing(chosen.reshape(-1), numbers + origin, numbers)
+        # As fine as the values are: whole periods, days, seconds, milliseconds, or microseconds.
+        fine = 1.0
+        if column.kind == "time":
+            micros = np.round((self._values + origin) * 1e6)
+            fine = 1e6 / next((step for step in (86_400e6, 1e6, 1e3) if not np.any(micros % step)), 1.0)
+        whole = np.ceil((means + origin) * fine - 0.5)  # the earlier of two
+        steps, chosen = np.unique(whole, return_inverse=True)
+        values = [moment(x, 1e6 / fine, like) for x in steps.tolist()]
+        return Standing(chosen.reshape(-1), values, steps / fine - origin)
 
     def common(self, places: NDArray[np.uint32]) -> str:
         """Write the interval from the smallest to the largest."""
@@ -214,117 +293,20 @@ class _Texts(Sequence[str]):
 
     def __init__(self, columns: Sequence[Values], chosen: NDArray[np.int64]) -> None:
         """Choose values among those of several columns, one after another."""
-        self._columns, self._chosen = columns, chosen
+        self._columns, self.chosen = columns, chosen
         self._ends = np.cumsum([len(column.counts) for column in columns])
 
     def __len__(self) -> int:
         """Count the values."""
-        return len(self._chosen)
+        return len(self.chosen)
 
     def __getitem__(self, place: Any) -> Any:
         """Return the text of one value, or of some."""
         if isinstance(place, slice):
             return [self[i] for i in range(*place.indices(len(self)))]
-        value = int(self._chosen[place])
+        value = int(self.chosen[place])
         column = int(np.searchsorted(self._ends, value, side="right"))
         return str(self._columns[column].categories[value - self._ends[column]])
-
-
-def _from_the_smallest(numbers: Sequence[list[float] | NDArray[Any]]) -> tuple[list[NDArray[np.float64]], int]:
-    """Return numbers as floats, and where they count from.
-
-    Whole ones of 64 bits count from the smallest, so that large ones stay apart.
-    """
-    kinds = {part.dtype for part in numbers if isinstance(part, np.ndarray)}
-    if len(kinds) == 1 and all(isinstance(part, np.ndarray) for part in numbers):
-        parts = [np.asarray(part) for part in numbers]
-        if kinds == {np.dtype(np.float64)}:
-            return parts, 0
-        smallest = min(int(part.min()) for part in parts if len(part))
-        # Modulo 2^64 a difference is right whatever the signs are.
-        return [(part.astype(np.uint64) - np.uint64(smallest % 2**64)).astype(np.float64) for part in parts], smallest
-    listed = [part.tolist() if isinstance(part, np.ndarray) else part for part in numbers]
-    every = [number for part in listed for number in part]
-    exact = all(isinstance(number, int) and -(2**63) <= number < 2**64 for number in every)
-    low = min(every, default=0) if exact else 0
-    return [np.array([number - low for number in part], dtype=np.float64) for part in listed], int(low)
-
-
-def _middle_or(number: Callable[[Any, Values], Any]) -> Callable[[Any, Values], Any]:
-    """Return what finds the number of a value, and of an interval the middle."""
-
-    def found(value: Any, column: Values) -> Any:
-        ends = parse(value) if isinstance(value, str) and value[:1] in ("[", '"') else value
-        if not isinstance(ends, Interval):
-            return number(ends, column)
-        low, high = (number(end, column) for end in ends)
-        return None if low is None or high is None else (low + high) / 2
-
-    return found
-
-
-def _as_time(like: Any) -> Callable[[Any, Values], float]:
-    """Return what reads texts of dates or times of one kind."""
-
-    def found(value: Any, column: Values) -> float:
-        try:
-            if hasattr(like, "hour") and not hasattr(like, "year"):
-                return _time(time.fromisoformat(value))
-            return _time(pd.Timedelta(value) if hasattr(like, "total_seconds") else pd.Timestamp(value))
-        except (TypeError, ValueError):
-            what = "is no date or time, as those that it is compared with"
-            raise DataError(f"{_short(value)} {what}", column=column.name, remedy="bring them to one type") from None
-
-    return found
-
-
-def _number(value: Any, column: Values) -> float:
-    """Return the number that a value is, on a scale on which differences mean something."""
-    try:
-        if hasattr(value, "ordinal"):  # a period
-            return float(value.ordinal)
-        if column.kind == "time" or isinstance(value, pd.Timestamp | pd.Timedelta):
-            return _time(value)
-        number = float(value)
-        if isinstance(value, str) and ("_" in value or not math.isfinite(number)):
-            raise ValueError
-    except (TypeError, ValueError, OverflowError):
-        too_large = isinstance(value, int) and not isinstance(value, bool)
-        reason = "is too large for a number of 64 bits" if too_large else "has no order of its own"
-        raise DataError(
-            f"{_short(value)} {reason}",
-            column=column.name,
-            remedy=Advice("list all values, lowest first, with {}, or turn the column into numbers", listed=_LISTED),
-        ) from None
-    if not math.isfinite(number):
-        raise DataError(f"holds {_short(value)}, which is far from everything", column=column.name, remedy="replace it")
-    return value if isinstance(value, int) else number
-
-
-def _time(value: Any) -> float:
-    if hasattr(value, "hour") and not hasattr(value, "year"):  # a time of day
-        return float(value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6)
-    if hasattr(value, "total_seconds"):
-        return float(value.total_seconds())
-    return float(pd.Timestamp(value).timestamp())
-
-
-def _moment(number: float, step: float, like: Any) -> Any:
-    """Return the date or time that is so many steps of microseconds from where ``_time`` counts."""
-    span = timedelta(microseconds=round(number * step))
-    if hasattr(like, "hour") and not hasattr(like, "year"):
-        return (datetime.min + span).time()
-    if hasattr(like, "total_seconds"):
-        return span
-    found = datetime(1970, 1, 1, tzinfo=timezone.utc) + span
-    if not hasattr(like, "hour"):
-        return found.date()
-    return found.replace(tzinfo=None) if like.tzinfo is None else found.astimezone(like.tzinfo)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 @dataclass(frozen=True)
@@ -353,10 +335,13 @@ class _Points(Space):
     def __init__(self, columns: Sequence[Values]) -> None:
         super().__init__(columns)
         place: dict[str, int] = {}
-        self.places = [
-            np.array([place.setdefault(str(value), len(place)) for value in column.categories], dtype=np.uint32)
-            for column in columns
-        ]
+        self.places = []
+        for column in columns:
+            texts = [str(value) for value in column.categories]
+            if column.released:
+                texts = [_unquoted(text) if text[:1] == '"' and text not in place else text for text in texts]
+            found = [place.setdefault(text, len(place)) for text in texts]
+            self.places.append(np.array(found, dtype=np.uint32))
         self.names = list(place)
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> NDArray[np.uint32]:
@@ -384,3 +369,9 @@ class _Points(Space):
         by_name[sorted(range(len(self)), key=self.name)] = np.arange(len(self))
         best = np.lexsort((by_name[cells.places], -cells.counts.astype(np.int64), cells.groups))
         return Standing(cells.places[best[cells.firsts]].astype(np.int64))
+
+
+def _unquoted(text: str) -> str:
+    """Return the value that a text of a release stands for, if it is one only."""
+    found = parse(text)
+    return found if isinstance(found, str) else text

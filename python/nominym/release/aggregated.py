@@ -1,90 +1,164 @@
-"""Whether a release of microaggregation is what its groups make: one value for all of a group, and the right one."""
+"""Whether a release of microaggregation is what its groups make, and its groups are those that the method forms.
+
+Groups apart from the draw, and all values of a release, follow from the original. So they are made anew and compared
+with what is in the file, as it is written there: a cell that is written otherwise than the others of its group would
+mark its row.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from nominym import _core
-from nominym.aggregate import Interval, aggregated, altogether, lost, parse
-from nominym.table import MISSING
+from nominym.aggregate import aggregated, is_retyped, lost, published
+from nominym.groups import Partition, form
+from nominym.release.comparing import tuples_of
+from nominym.release.files import as_texts, is_text, whole
+from nominym.table import Attribute, Table, attributes
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from nominym.aggregate import Microaggregate
     from nominym.control import Progress
-    from nominym.groups import Partition
     from nominym.release.comparing import FilePair
-    from nominym.table import Change, Column
+    from nominym.table import Change
 
 
-def smallest_class(pair: FilePair, masked: Sequence[str]) -> int:
-    """Count the records of the smallest class of equal rows."""
-    sizes, _ = _core.class_sizes([pair.comparison.after.column(name).dense() for name in masked], None)
-    return int(sizes[0])
+class Remade:
+    """A release of microaggregation, made anew from the original and the groups of the owner's record."""
 
+    def __init__(
+        self, pair: FilePair, masked: Sequence[str], partition: Partition, method: Microaggregate, progress: Progress
+    ) -> None:
+        """Begin with the columns of the original, as the method met them."""
+        assert pair.raw is not None  # it is read with the files of this method
+        self._pair, self._masked, self._partition, self._method = pair, list(masked), partition, method
+        self._progress, self._table = progress, Table(pair.raw[0])
+        changes = pair.comparison.changes
+        known = {name: changes[name].before.meaning for name in masked if name not in pair.weaker}
+        roots = {name: root for name, root in (method.roots or {}).items() if name in known}
+        self._columns: dict[Any, Attribute] = {}
+        if known:
+            self._columns = attributes(self._table, known, method.measure, roots, progress=progress)
 
-def departures(pair: FilePair, masked: Sequence[str], partition: Partition, method: Microaggregate) -> list[str]:
-    """Say where the values of groups differ, or are not those that the method makes."""
-    found = []
-    for name in masked:
-        column = pair.comparison.after.column(name)
-        codes = column.dense()[0][partition.records]
-        starts = np.cumsum(partition.sizes) - partition.sizes
-        several = int((np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)).sum())
-        if several:
-            found.append(f"column {name!r}: {several:,} groups have several values")
-        elif name not in pair.weaker:
-            made = aggregated(pair.comparison.changes[name].before, partition, common=method.replace == "subsumer")
-            firsts = partition.records[starts]
-            wrong = int((~_same(made.after.column, column, firsts)).sum())
-            if wrong:
+    @cached_property
+    def _changes(self) -> dict[Any, Change]:
+        common = self._method.replace == "subsumer"
+        return {
+            name: aggregated(old, self._partition, common=common, progress=self._progress)
+            for name, old in self._columns.items()
+        }
+
+    def figures(self) -> tuple[dict[Any, dict[str, float]], dict[str, float]]:
+        """Compute what is public of the loss, by column and altogether; the latter only with all meanings."""
+        lost_of = {name: lost(change, self._columns[name], self._progress) for name, change in self._changes.items()}
+        columns, overall = published(lost_of)
+        return columns, overall if len(columns) == len(self._masked) else {}
+
+    def smallest_class(self) -> int:
+        """Count the records of the smallest class of equal rows."""
+        after = self._pair.comparison.after
+        sizes, _ = _core.class_sizes([after.column(name).dense() for name in self._masked], None)
+        return int(sizes[0])
+
+    def departures(self) -> list[str]:
+        """Say where the values of groups differ, or are not those that the method makes."""
+        assert self._pair.raw is not None
+        common = self._method.replace == "subsumer"
+        retyped = [name for name, old in self._columns.items() if is_retyped(old, common)]
+        columns = {name: change.after.column for name, change in self._changes.items()}
+        made = Table(self._table.data.select(list(columns))).replaced(columns, moved=True, retyped=retyped)
+        found = []
+        for name in self._masked:
+            released = _plain(self._pair.raw[1][name])
+            expected = _as_file(name, _plain(made.data[name]), released.type) if name in columns else None
+            if expected is not None and expected.equals(released):
+                continue
+            several = self._several(released)
+            if several:
+                found.append(f"column {name!r}: {several:,} groups have several values, or write one in several ways")
+            elif name in columns:
+                wrong = self._several(released, expected)
                 found.append(f"column {name!r}: {wrong:,} groups have another value than theirs")
-    return found
+        return found
+
+    def _several(self, released: Any, expected: Any = None) -> int:
+        """Count the groups with several values; with ``expected``, those with another than that."""
+        codes = _codes(released)
+        if expected is not None:
+            n = len(released)
+            both = _codes(pa.concat_arrays([released, expected]))
+            return len(np.unique(self._partition.group_of[both[:n] != both[n:]]))
+        along = codes[self._partition.records]
+        starts = np.cumsum(self._partition.sizes) - self._partition.sizes
+        return int((np.minimum.reduceat(along, starts) != np.maximum.reduceat(along, starts)).sum())
+
+    def formed(self, columns: Sequence[str]) -> bool | None:
+        """Tell whether these are the groups that the method forms of these values, apart from what is drawn.
+
+        ``columns`` are the masked ones in the order of the method. None where the meaning of one is not known.
+        """
+        if set(columns) != set(self._columns):
+            return None
+        known = [self._columns[name] for name in columns]
+        person, limits = self._limits
+        made = form(known, self._method.k or 2, person=person, sensitive=limits, longer=self._method.anneal,
+                    settled=True, progress=self._progress)  # fmt: skip
+        tuples = tuples_of([old.place_codes for old in known])
+        # A group is known by the sum of the random numbers of its tuples.
+        numbers = np.random.default_rng().integers(1 << 63, size=int(tuples.max()) + 1, dtype=np.uint64)[tuples]
+        first, second = (np.sort(_sums(numbers, parts)) for parts in (self._partition, made))
+        return bool(np.array_equal(first, second))
+
+    @cached_property
+    def _limits(self) -> tuple[Any, dict[Any, tuple[Any, int]]]:
+        """The column of persons, and sensitive ones with their l."""
+        person = self._method.person
+        sensitive = self._method.sensitive or {}
+        limits = {name: (self._table.column(name).merged(), share) for name, share in sensitive.items()}
+        return None if person is None else self._table.column(person).merged(), limits
+
+    def equal_records(self) -> Partition:
+        """Return the classes of records that the method cannot tell apart."""
+        person, limits = self._limits
+        told = [column for column, _ in limits.values()] + ([] if person is None else [person])
+        known = [old.place_codes for old in self._columns.values()]
+        classes = tuples_of([*known, *(column.dense()[0] for column in told)]).astype(np.uint32)
+        return Partition(classes, np.argsort(classes, kind="stable").astype(np.uint32))
 
 
-def figures_of(pair: FilePair, masked: Sequence[str], partition: Partition, method: Microaggregate,
-               progress: Progress = None) -> tuple[dict[str, dict[str, Any]], dict[str, float]]:  # fmt: skip
-    """Compute what is lost, by column and altogether; the latter only where all meanings are known."""
-    common, found = method.replace == "subsumer", {}
-    for name in masked:
-        if name not in pair.weaker:
-            before = pair.comparison.changes[name].before
-            change: Change = aggregated(before, partition, common=common, progress=progress)
-            found[name] = lost(change, before, progress)
-    return found, altogether(found) if len(found) == len(masked) else {}
+def _sums(numbers: NDArray[np.uint64], partition: Partition) -> NDArray[np.uint64]:
+    starts = np.cumsum(partition.sizes) - partition.sizes
+    return np.add.reduceat(numbers[partition.records], starts)
 
 
-def _same(made: Column, released: Column, rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Tell for some rows whether both columns have the same value, however it is written."""
-    pairs, numbers = np.unique(
-        np.stack([made.codes[rows], released.codes[rows]]).astype(np.int64), axis=1, return_inverse=True
-    )
-    same = [
-        a == b == MISSING or (MISSING not in (a, b) and _alike(made.categories[a], released.categories[b]))
-        for a, b in pairs.T.tolist()
-    ]
-    return np.array(same, dtype=bool)[numbers.reshape(-1)]
+def _plain(column: Any) -> Any:
+    """Return a column in one piece, without a dictionary."""
+    column = whole(column)
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _alike(first: Any, second: Any) -> bool:
-    if isinstance(first, list | tuple | np.ndarray):
-        return sorted(map(str, first)) == sorted(map(str, second))
-    one, other = (parse(x) if isinstance(x, str) else str(x) for x in (first, second))
-    if isinstance(one, Interval) and isinstance(other, Interval):
-        return all(map(_equal, one, other))
-    if isinstance(one, str) and isinstance(other, str):
-        return _equal(one, other)
-    return one == other
-
-
-def _equal(first: str, second: str) -> bool:
-    if first == second:
-        return True
+def _as_file(name: str, made: Any, kind: Any) -> Any:
+    """Return values as a file of a type holds them; None where it cannot."""
+    if is_text(kind):
+        texts = as_texts(name, made).cast(kind)
+        return pc.if_else(pc.equal(texts, ""), None, texts)
     try:
-        return math.isclose(float(first), float(second), rel_tol=1e-9)
-    except ValueError:
-        # Dates with and without a time of midnight.
-        return first.removesuffix(" 00:00:00") == second.removesuffix(" 00:00:00")
+        return made.cast(kind)
+    except pa.ArrowException:
+        return None
+
+
+def _codes(column: Any) -> NDArray[np.int64]:
+    """Number the values as they are written: what is missing is another than what is no number."""
+    if pa.types.is_nested(column.type):
+        column = pa.array([None if each is None else repr(each) for each in column.to_pylist()], pa.string())
+    return np.asarray(column.dictionary_encode(null_encoding="encode").indices)

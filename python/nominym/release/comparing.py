@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
+from nominym.aggregate import Microaggregate
 from nominym.content import plain
 from nominym.control import Progress
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
@@ -84,6 +86,11 @@ class FilePair(_OfRelease):
     strange: Mapping[str, str | None] = field(default_factory=dict)
     """Columns of the release that the original does not have, and the column of the original that each of them is under
     another name, if it is one: record by record their values go together, one to one."""
+    raw: tuple[Any, Any] | None = None
+    """For microaggregation, with the owner's record: the columns of the original that the method looks at, and the
+    masked ones of the release, as they stand in the files, record by record."""
+    marks: tuple[str, ...] = ()
+    """What the file of the release holds beside values, or writes otherwise than this library."""
 
     @property
     def uncounted(self) -> str | None:
@@ -234,16 +241,22 @@ def compare_files(
         all_of = list(dict.fromkeys([*needed, *persons, *(before.names if added else ())]))
         sizing.expect_comparison([before.rows, after.rows], len(needed))
         old = files.read_columns(before, all_of, markers, progress)
-        new = files.read_columns(after, [*needed, *added], markers, progress)
+        unmarked = files.read_columns(after, [*needed, *added], (), progress)
+        new = files.with_missing(unmarked, markers)
         others = old.select(before.names if added else []), new.select(added)
         old, new = old.select([*needed, *persons]), new.select(needed)
         sizing.require_comparison(old, new)
         released = tuple(after.names)
         sha256 = (str(before.fingerprint()["sha256"]), str(after.fingerprint()["sha256"]))
+        marks = []
+        if key is not None and set(released) <= set(unmarked.column_names):
+            marks = files.foreign_marks(after, unmarked.select(released), release, delimiter, encoding)
     if manifest is not None:
         manifest.check(release, sha256[1])
     record = _record(key, original, release, (old.num_rows, new.num_rows), sha256)
-    old, new = alike(old, new)
+    raw = _raw(manifest, record, old, unmarked)
+    del unmarked
+    old, new = alike(old, new, _ordered_times(manifest, old))
     meant, weaker = find_meanings(known, {} if manifest is None else manifest.meanings, old, new)
     numbers = [name for name in new.column_names if meant.get(name, Order()) == Order()]
     old, new = with_numbers(old, new, numbers)
@@ -258,7 +271,27 @@ def compare_files(
     truth = None if record is None else record.rows
     comparison = Comparison.of(old, new, meant, measure=measure, roots=roots, truth=truth, progress=progress)
     strange = _renamed(others[0], others[1], added, truth) if order != "unknown" else dict.fromkeys(added)
-    return FilePair(comparison, order, manifest, record, released, sha256, person, weaker, strange)
+    return FilePair(comparison, order, manifest, record, released, sha256, person, weaker, strange, raw, tuple(marks))
+
+
+def _ordered_times(manifest: Manifest | None, old: Any) -> list[str]:
+    """List the dates and times of which a release may have intervals: texts, read by the type of the original."""
+    if manifest is None or manifest.command != Microaggregate.command:
+        return []
+    ordered = [name for name, said in manifest.meanings.items() if said["meaning"] == Order.__name__]
+    return [name for name in ordered if name in old.column_names and pa.types.is_temporal(old[name].type)]
+
+
+def _raw(manifest: Manifest | None, record: OwnersRecord | None, old: Any, new: Any) -> tuple[Any, Any] | None:
+    """Return what is compared as it is written, for the one method whose values follow from the original."""
+    if manifest is None or record is None or manifest.command != Microaggregate.command:
+        return None
+    masked, options = list(manifest.roles.get(QUASI) or ()), manifest.options
+    person = options.get("person")
+    looked_at = dict.fromkeys([*masked, *(options.get("sensitive") or ()), *(() if person is None else (person,))])
+    if not set(looked_at) <= set(old.column_names) or not set(masked) <= set(new.column_names):
+        return None
+    return old.select(list(looked_at)), files.in_order(new.select(masked), record.rows)
 
 
 def _renamed(old: Any, new: Any, names: Sequence[str], truth: NDArray[np.uint32] | None) -> dict[str, str | None]:

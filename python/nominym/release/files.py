@@ -421,10 +421,34 @@ def read_columns(
         if name not in table.names:
             raise no_column(name, table.names, table.where)
     found = table.read(wanted, progress)
-    for name, texts in (na if isinstance(na, Mapping) else dict.fromkeys(wanted, tuple(na))).items():
-        if texts and name in wanted:
-            found = found.set_column(found.column_names.index(name), name, _without(found[name], texts))
-    return found
+    return with_missing(found, na if isinstance(na, Mapping) else dict.fromkeys(wanted, tuple(na)))
+
+
+def with_missing(table: Any, na: Mapping[str, Sequence[str]]) -> Any:
+    """Take some texts of columns for missing."""
+    for name, texts in na.items():
+        if texts and name in table.column_names:
+            table = table.set_column(table.column_names.index(name), name, _without(table[name], texts))
+    return table
+
+
+def foreign_marks(opened: Reader, table: Any, path: StrPath, delimiter: str | None, encoding: str) -> list[str]:
+    """Say what a file that was read holds beside its values: what ``write_table`` would not have written.
+
+    ``table`` has all columns of the file, as they were read. What is packed is not looked into.
+    """
+    if isinstance(opened, ParquetTable):
+        return opened.notes()
+    if not isinstance(opened, TextFile) or Path(path).suffix.lower() == ".gz":
+        return []
+    digest = hashlib.sha256()
+    encoder = codecs.getincrementalencoder(encoding)()
+    for lines in _lines(table, delimiter_of(path, delimiter)):
+        digest.update(encoder.encode(bytes(lines).decode()))
+    same = digest.hexdigest() == opened.fingerprint()["sha256"]
+    return (
+        [] if same else ["cells are not written as this library writes them, such as in quotes that they do not need"]
+    )
 
 
 def read_table(
@@ -527,6 +551,14 @@ class ParquetTable:
         while data := self._bytes.read(_BLOCK):
             digest.update(data)
         return {"name": Path(self.where).name, "bytes": self._bytes.size(), "sha256": digest.hexdigest()}
+
+    def notes(self) -> list[str]:
+        """Say what the file holds beside its columns: notes on the table or on one of them."""
+        # That of Arrow says the types; the number of a column is told of each.
+        beside = set(self._file.metadata.metadata or {}) - {b"ARROW:schema"}
+        of_columns = {key for field in self.schema for key in field.metadata or {}} - {b"PARQUET:field_id"}
+        named = sorted(key.decode(errors="replace") for key in beside | of_columns)
+        return [f"the file has notes of another program, {listed(named)}"] if named else []
 
     @contextmanager
     def _or_damaged(self) -> Iterator[None]:
@@ -631,6 +663,20 @@ def write_draft(
             _write_text(table, file, delimiter, encoding)
 
 
+def types_kept(types: Mapping[str, Any], before: Any, after: Any) -> dict[str, Any]:
+    """Return the types of columns that a method did not give another type, such as texts for intervals of numbers.
+
+    ``types`` are those in the file of the table ``before``, which holds texts as codes.
+    """
+
+    def is_kept(name: str) -> bool:
+        old, new = before.schema.field(name).type, after.schema.field(name).type
+        coded = pa.types.is_dictionary(old) and pa.types.is_dictionary(new)
+        return bool(old.value_type == new.value_type if coded else old == new)
+
+    return {name: types[name] for name in after.schema.names if name in types and is_kept(name)}
+
+
 def as_arrow(table: Table, columns: Sequence[Any]) -> Any:
     """Return some columns of a table of any library as an Arrow table."""
     for name in columns:
@@ -661,7 +707,11 @@ def _write_parquet(table: Any, path: Path, types: Mapping[str, Any]) -> None:
     except pa.ArrowException:
         for field in made:  # which one was it?
             with or_data_error(field.name, f"its values of type {field.type} have no form in a Parquet file"):
-                _write_rows(ready.select([field.name]), pa.BufferOutputStream(), pa.schema([field]))
+                try:
+                    _write_rows(ready.select([field.name]), pa.BufferOutputStream(), pa.schema([field]))
+                except pa.ArrowInvalid:  # which quotes a value
+                    fault = f"its values do not fit the type {field.type} of a Parquet file"
+                    raise DataError(fault, column=field.name, remedy="turn the column into text first") from None
         raise
 
 

@@ -167,9 +167,9 @@ def _asked(name: str, made: Mapping[str, Any]) -> str:
 # ---- numbers and texts
 
 
-def alike(first: Any, second: Any) -> tuple[Any, Any]:
+def alike(first: Any, second: Any, but: Sequence[str] = ()) -> tuple[Any, Any]:
     """Return two tables in which a column that is text in one is text in the other: as it would be written."""
-    for name in set(first.column_names) & set(second.column_names):
+    for name in set(first.column_names) & set(second.column_names) - set(but):
         texts = [_holds_text(table[name].type) for table in (first, second)]
         if texts == [True, False]:
             second = _as_text(second, name)
@@ -229,6 +229,8 @@ def with_numbers(first: Any, second: Any, names: Sequence[str]) -> tuple[Any, An
         held = [whole(table[name]) for table in (first, second)]
         if not all(_holds_text(column.type) for column in held) or natural_meaning(*held)[0] != Order():
             continue
+        if any(pa.types.is_dictionary(column.type) and column.type.ordered for column in held):
+            continue  # these go by their own order
         texts = [column.dictionary if pa.types.is_dictionary(column.type) else column for column in held]
         plain = [pc.ascii_ltrim(pc.utf8_trim_whitespace(part), "+") for part in texts]
         whole_ones = all(pc.all(pc.match_substring_regex(part, "^-?[0-9]+$")).as_py() is not False for part in plain)

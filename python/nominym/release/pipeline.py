@@ -279,7 +279,8 @@ def publish(
     owners = OwnersRecord(rows, described, seed, realised, None if group_of is None else group_of[rows])
 
     def write(draft: Path) -> None:
-        files.write_draft(result.data, draft, target, delimiter, encoding, types)
+        kept_types = files.types_kept(types, records, result.data)
+        files.write_draft(result.data, draft, target, delimiter, encoding, kept_types)
 
     return _write_files(Publication(manifest, result, paths), write, owners, overwrite)
 

@@ -113,6 +113,13 @@ def draw_trials(
     return found, kept
 
 
+def group_trials(group_of: Codes, others: Mapping[str, Codes], equal: Partition) -> list[Trial]:
+    """Trial whether it was drawn which of equal records are in which group: without regard to other columns."""
+    own = _ranks(group_of, equal)
+    what = "which of equal records is in which group follows"
+    return [_alike(f"{what} {name}", _ranks(codes, equal), own, equal) for name, codes in others.items()]
+
+
 def _its(name: str, masked: Mapping[str, Codes]) -> str:
     return f"column {name!r} before" if name in masked else name
 

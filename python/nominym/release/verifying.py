@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,12 +29,12 @@ from nominym.itemsets.graph import Groups
 from nominym.itemsets.metrics import over_both
 from nominym.meaning import Order
 from nominym.method import Method, described
-from nominym.release.aggregated import departures, figures_of, smallest_class
+from nominym.release.aggregated import Remade
 from nominym.release.comparing import FilePair, SetsPair, tuples_of
 from nominym.release.files import listed
 from nominym.release.manifest import Manifest, OwnersRecord, digest_of
 from nominym.release.pipeline import IDENTIFIER, KEEP, PERSON, QUASI
-from nominym.release.randomness import Trial, are_same, draw_trials, improbable, row_trials, told, unseen
+from nominym.release.randomness import Trial, are_same, draw_trials, group_trials, improbable, row_trials, told, unseen
 from nominym.swap import RankSwap
 from nominym.table import code
 
@@ -237,11 +237,15 @@ def _check_table(pair: FilePair, basis: _Basis, found: _Findings, progress: Prog
         return
     _check_kept(pair, kept, found)
     _check_limits(pair, basis, found)
+    remade = None
     if isinstance(basis.method, Microaggregate):
-        _check_classes(pair, masked, basis, basis.method, found)
+        remade = Remade(pair, masked, basis.partition, basis.method, progress)
+        _check_classes(remade, basis, found)
+        _check_groups(pair, kept, remade, basis, found)
     elif _check_masked(pair, masked, basis, found):
         _check_draw(pair, masked, basis, found)
-    _check_figures(pair, masked, kept, basis, found, progress)
+    found.check(not pair.marks, "the file holds values and nothing else", "; ".join(pair.marks))
+    _check_figures(pair, masked, kept, basis, remade, found, progress)
 
 
 def _check_options(pair: FilePair | SetsPair, basis: _Basis, found: _Findings) -> None:
@@ -321,15 +325,44 @@ def _check_masked(pair: FilePair, masked: list[str], basis: _Basis, found: _Find
     return not other
 
 
-def _check_classes(pair: FilePair, masked: list[str], basis: _Basis, method: Microaggregate, found: _Findings) -> None:
+def _check_classes(remade: Remade, basis: _Basis, found: _Findings) -> None:
     """Check that all of a group show one value, that of the method, and how many records show the same."""
-    wrong = departures(pair, masked, basis.partition, method)
+    wrong = remade.departures()
     found.check(not wrong, "all records of a group have one value, which is that of the method", "; ".join(wrong))
-    smallest = smallest_class(pair, masked)
+    smallest = remade.smallest_class()
     found.check(
         smallest >= basis.least,
         f"every combination of masked values is on {basis.least:,} rows or more",
         f"a combination of masked values is on {smallest:,} rows, fewer than {basis.least:,}",
+    )
+
+
+def _check_groups(pair: FilePair, kept: list[str], remade: Remade, basis: _Basis, found: _Findings) -> None:
+    """Form the groups anew, and check that nothing but chance decided which of equal records are in which."""
+    if basis.manifest.seeded:
+        return
+    if basis.manifest.version != __version__:
+        made = basis.manifest.version
+        found.doubts.append(
+            f"groups cannot be formed anew: the release was made by version {made}, this is {__version__}"
+        )
+        return
+    same = remade.formed(list(basis.manifest.params.get("columns", ())))
+    if same is None:  # a meaning is not known, which is a doubt already
+        return
+    found.check(
+        same,
+        "the groups are those that the method forms of these values",
+        "the groups are not those that the method forms of these values, so something else decided who is in which",
+    )
+    limited = getattr(basis.method, "sensitive", None) or {}
+    others = {f"column {name!r}": _dense(pair, name) for name in kept if name not in limited}
+    others["the order of the original"] = np.arange(len(pair.comparison), dtype=np.uint32)
+    strange = improbable(group_trials(basis.group_of, others, remade.equal_records()), _RARE)
+    found.check(
+        not strange,
+        "which of equal records is in which group looks drawn at random",
+        f"it was not drawn which of equal records is in which group: {'; '.join(map(told, strange[:3]))}",
     )
 
 
@@ -406,7 +439,13 @@ def _drawn(strange: list[Trial]) -> str:
 
 
 def _check_figures(
-    pair: FilePair, masked: list[str], kept: list[str], basis: _Basis, found: _Findings, progress: Progress
+    pair: FilePair,
+    masked: list[str],
+    kept: list[str],
+    basis: _Basis,
+    remade: Remade | None,
+    found: _Findings,
+    progress: Progress,
 ) -> None:
     """Compute the public figures anew, from the original and the groups."""
     before, method = pair.comparison.before, basis.method
@@ -421,10 +460,10 @@ def _check_figures(
     still: list[str] = []
     lost: dict[str, dict[str, Any]] = {}
     altogether: dict[str, float] = {}
-    if isinstance(method, Microaggregate):
-        lost, altogether = figures_of(pair, masked, basis.partition, method, progress)
+    if remade is not None:
+        lost, altogether = remade.figures()
     for name, figures in described({name: changes[name] for name in masked}).items():
-        if isinstance(method, Microaggregate):
+        if remade is not None:
             computed = {**figures, **lost.get(name, {})}
         else:
             computed = {**figures, **basis.partition.expected(changes[name].before, progress)}
@@ -436,7 +475,9 @@ def _check_figures(
     bound = None if basis.manifest.seeded else bound
     records = {"records": len(pair.comparison)}
     figures = {**records, "groups": sizing, "attributes": attributes, "bound": bound, **altogether}
-    _compare(figures, basis.manifest.summary, found)
+    # Without a meaning, some are not computed; another version may have had others.
+    own = not pair.weaker and basis.manifest.version == __version__
+    _compare(figures, basis.manifest.summary, found, _foreign(figures, basis.manifest.summary) if own else [])
     if isinstance(method, RankSwap | Microaggregate) and basis.manifest.version == __version__:
         _check_notes(pair, basis.manifest, method, masked, kept, still, found)
 
@@ -478,12 +519,14 @@ def _check_notes(
     found.check(not wrong, "what the manifest notes follows from the files", "; ".join(wrong))
 
 
-def _compare(computed: Mapping[str, Any], said: Mapping[str, Any], found: _Findings) -> None:
+def _compare(computed: Mapping[str, Any], said: Mapping[str, Any], found: _Findings, more: Sequence[str] = ()) -> None:
+    """Compare figures with those of the manifest, which may have no ``more``."""
     wrong = [
         f"{' '.join(map(str, path))}: {stated!r} in the manifest, {value!r} by the files"
         for path, value, stated in _pairs(computed, said)
         if not _same(value, stated)
     ]
+    wrong += [f"{name}: in the manifest, and no figure of this method" for name in more]
     told = f"figures of the manifest do not follow from the files: {'; '.join(wrong[:3])}"
     found.check(not wrong, "all public figures follow from the files", told)
 
@@ -505,6 +548,19 @@ def _pairs(computed: Mapping[Any, Any], said: Any, path: tuple[Any, ...] = ()) -
             yield from _pairs(value, stated, (*path, name))
         else:
             yield (*path, name), value, stated
+
+
+def _foreign(computed: Mapping[Any, Any], said: Any, path: tuple[str, ...] = ()) -> list[str]:
+    """List what a mapping says beside what was computed, part by part."""
+    known = {str(name): value for name, value in computed.items()}
+    found = []
+    for name, value in said.items():
+        here = (*path, str(name))
+        if str(name) not in known:
+            found.append(" ".join(here))
+        elif isinstance(known[str(name)], Mapping) and isinstance(value, Mapping):
+            found += _foreign(known[str(name)], value, here)
+    return found
 
 
 def _same(computed: Any, stated: Any) -> bool:

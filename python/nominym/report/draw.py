@@ -182,9 +182,10 @@ def candidates(table: pd.DataFrame, k: int | None) -> go.Figure:
     return figure
 
 
-def group_sizes(table: pd.DataFrame) -> go.Figure:
-    """Draw the share of records by size of their group."""
-    subtitle = "values changed places inside groups, and nowhere else"
+def group_sizes(table: pd.DataFrame, *, alike: bool) -> go.Figure:
+    """Draw the share of records by size of their group; ``alike`` if all of a group have the same masked values."""
+    moved = "values changed places inside groups, and nowhere else"
+    subtitle = "all records of a group have the same masked values" if alike else moved
     return shares(table, "Effective k: records that share a group", subtitle, "records in the group")
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nominym import risk
+from nominym.aggregate import Microaggregate
 from nominym.error import DataError, no_column
 from nominym.report import draw, measured
 from nominym.report.subject import ItemsetRelease, MaskedTable
@@ -68,7 +69,8 @@ def effective_k(result: Result | FilePair) -> go.Figure:
     """Draw how many candidates there really were: sizes of groups (strict), or candidates of swaps (as published)."""
     table = MaskedTable.of(result)
     if "groups" in table.summary:
-        return draw.group_sizes(measured.group_sizes(table.summary, table.params["k"]))
+        sizes = measured.group_sizes(table.summary, table.params["k"])
+        return draw.group_sizes(sizes, alike=isinstance(table.method, Microaggregate))
     found = measured.candidates(table.realised)
     if found is None:
         raise DataError("effective k: rank swapping counts candidates; other methods have none")

@@ -201,7 +201,8 @@ def _risk(
     swaps = measured.candidates(table.realised)
     if "groups" in table.summary:
         sizes = measured.group_sizes(table.summary, table.params["k"])
-        blocks.append(Picture(draw.group_sizes(sizes), Grid.of_frame("Records by size of their group", sizes)))
+        figure = draw.group_sizes(sizes, alike=isinstance(table.method, Microaggregate))
+        blocks.append(Picture(figure, Grid.of_frame("Records by size of their group", sizes)))
     elif swaps is not None:
         blocks.append(Picture(draw.candidates(swaps, k), Grid.of_frame("Effective k", swaps)))
     lead = (

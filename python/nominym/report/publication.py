@@ -95,7 +95,8 @@ def _group_sizes(table: MaskedTable) -> list[Picture]:
         return []
     sizes = measured.group_sizes(table.summary, table.params["k"])
     sizes["share"] = [float(f"{each:.2g}") for each in sizes["share"]]
-    return [Picture(draw.group_sizes(sizes), Grid.of_frame("Records by size of their group", sizes), wide=True)]
+    figure = draw.group_sizes(sizes, alike=isinstance(table.method, Microaggregate))
+    return [Picture(figure, Grid.of_frame("Records by size of their group", sizes), wide=True)]
 
 
 def _lost(table: MaskedTable) -> Section:
@@ -110,7 +111,7 @@ def _lost(table: MaskedTable) -> Section:
               "values that become missing", "missing values that get one"]  # fmt: skip
     lead = (
         f"What one value for all records of a group loses of {listed(list(table.summary['attributes']))}, to two "
-        "digits. Nothing was drawn: the figures follow from the groups."
+        "digits. The figures follow from the records; they do not depend on what was drawn."
     )
     return Section("Information loss", lead, [Grid.of("Loss of each masked attribute", header, rows)])
 

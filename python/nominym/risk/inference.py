@@ -184,7 +184,9 @@ def _united(
     progress: Progress,
 ) -> tuple[list[NDArray[np.uint32]], Any]:
     """Give a column of all tables one meaning: codes over the same categories, and their distances."""
-    columns = [replace(table.column(name), name=f"{name} ({when})") for when, table in sides.items()]
+    columns = [
+        replace(table.column(name), name=f"{name} ({when})", released=when == "after") for when, table in sides.items()
+    ]
     for column in columns:
         column.check_missing(missing)
     space = meaning.space(columns, measure, root)

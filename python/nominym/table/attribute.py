@@ -210,10 +210,11 @@ class Change:
     ) -> Change:
         """Give two columns, before and after, one meaning; a third has the rows that belong to no record."""
         check_meanings({name: meaning})
-        space = meaning.space(columns[:2], measure, root)
+        pair = [columns[0], replace(columns[1], released=True)]
+        space = meaning.space(pair, measure, root)
         before, after = (
             Attribute(name, column, meaning, space, places, progress)
-            for column, places in zip(columns[:2], space.places, strict=True)
+            for column, places in zip(pair, space.places, strict=True)
         )
         return cls(before, after, *columns[2:])
 

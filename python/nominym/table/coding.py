@@ -70,6 +70,8 @@ class Column:
     """What the values are."""
     order: tuple[Any, ...] | None = None
     """All values from lowest to highest, where the column itself lists them so (ordered categoricals)."""
+    released: bool = False
+    """Whether it is compared as part of a release: what is no value then may be a generalized one."""
 
     @property
     def categories(self) -> tuple[Any, ...]:

@@ -78,7 +78,7 @@ pub fn link(known: &[Known<'_>], owners: Sides<'_>, cells: Option<Sides<'_>>, co
     let (targets, release) = distinct(known, owners, cells, control)?;
     let columns = Columns::new(known, cells.is_some(), [&targets, &release], control)?;
     let Measured { spaces, ordered, scale, .. } = &columns.measured;
-    let bounds = Scale::needs(spaces, &columns.hierarchies);
+    let bounds = Scale::needs(spaces, &columns.hierarchies, true);
     memory::require(needs(known.len(), &targets, &release) + bounds, WHAT)?;
     let first = [&targets, &release].map(|tuples| first_of_cells(tuples, cells.is_some()));
     let grown = |tuples: &Tuples, roots: &[u32], leaf: usize| {
@@ -93,7 +93,7 @@ pub fn link(known: &[Known<'_>], owners: Sides<'_>, cells: Option<Sides<'_>>, co
     control.check()?;
     let codes = columns.codes(&release, &tree.order);
     let (with, without) = codes.split_at(spaces.len());
-    let index = Index::new(spaces, &columns.hierarchies[..spaces.len()], &tree, with, &starts)?;
+    let index = Index::new(spaces, &columns.hierarchies[..spaces.len()], &tree, with, &starts, true)?;
     let from = columns.codes(&targets, &near);
     let search = Search {
         categories: index.categories(&from[..spaces.len()]),

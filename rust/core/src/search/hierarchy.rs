@@ -15,6 +15,8 @@ const FEWEST: usize = 64;
 const CENTRES: usize = 16;
 /// Records, out of so many, that may lie farther from a category than its reach.
 const BEYOND: u64 = 10;
+/// Largest distances of a category that are looked for one after another, before all are sorted.
+const LEVELS: usize = 8;
 
 /// A binary hierarchy of the categories of one attribute. Each group is a range of their order; group 0 is all of them.
 #[derive(Debug)]
@@ -49,19 +51,7 @@ impl Hierarchy {
         let all: u64 = space.counts.iter().sum();
         let reach: Vec<Distance> = (0..space.len() as u32)
             .into_par_iter()
-            .map(|category| {
-                let row = space.row(category).iter().copied();
-                let mut levels: Vec<(Distance, u64)> = row.zip(space.counts.iter().copied()).collect();
-                levels.sort_unstable();
-                let mut beyond = 0;
-                while let Some((level, records)) = levels.pop() {
-                    beyond += records;
-                    if beyond > all / BEYOND {
-                        return level;
-                    }
-                }
-                0
-            })
+            .map(|category| reach(space.row(category), &space.counts, all / BEYOND))
             .collect();
         Self::new(space, &reach)
     }
@@ -185,6 +175,32 @@ impl Hierarchy {
     }
 }
 
+/// The largest distance such that more records than some lie as far or farther, given those at each distance; 0 if there is
+/// none.
+fn reach(distances: &[Distance], records: &[u64], beyond: u64) -> Distance {
+    let each = || distances.iter().copied().zip(records.iter().copied());
+    let mut left = beyond;
+    let mut above = Distance::MAX;
+    // Mostly the farthest are at a few distances.
+    for _ in 0..LEVELS {
+        let level = distances.iter().map(|&x| if x < above { x } else { 0 }).max().unwrap_or(0);
+        let records: u64 = each().map(|(x, n)| if x == level { n } else { 0 }).sum();
+        if records > left || level == 0 {
+            return level;
+        }
+        (left, above) = (left - records, level);
+    }
+    let mut nearer: Vec<(Distance, u64)> = each().filter(|&(x, _)| x < above).collect();
+    nearer.sort_unstable();
+    while let Some((level, records)) = nearer.pop() {
+        if records > left {
+            return level;
+        }
+        left -= records;
+    }
+    0
+}
+
 /// Where to divide a group: near the half of its records, given how many there are before each place; in a tree, between
 /// branches that meet as high as possible, if these have a quarter or more.
 fn divided(ordered: &Ordered<'_>, order: &[u32], sums: &[u64], (start, end): (usize, usize)) -> usize {
@@ -278,4 +294,24 @@ fn clusters(categories: &[u32], space: &Space) -> (Vec<u8>, Distance) {
         centre = categories[next];
     }
     (clusters, width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reach_leaves_a_share_beyond() {
+        // Few levels and more than are looked for one after another.
+        for levels in [1, 3, 40] {
+            let distances: Vec<Distance> = (0..60).map(|i| i * 37 % levels).collect();
+            let records: Vec<u64> = (0..60).map(|i| i * 11 % 7).collect();
+            for beyond in [0, 5, 20, 100, 1_000] {
+                let far =
+                    |x: Distance| distances.iter().zip(&records).filter(|(y, _)| **y >= x).map(|(_, n)| n).sum::<u64>();
+                let expected = (0..levels).rev().find(|&x| far(x) > beyond).unwrap_or(0);
+                assert_eq!(reach(&distances, &records, beyond), expected, "{levels} levels, {beyond} records");
+            }
+        }
+    }
 }

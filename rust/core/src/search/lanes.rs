@@ -75,8 +75,9 @@ pub(crate) struct Scale<'a> {
 }
 
 impl<'a> Scale<'a> {
-    pub fn new(spaces: &'a [Space], hierarchies: &'a [Hierarchy]) -> Result<Self> {
-        memory::require(Self::needs(spaces, hierarchies), "bounds of distances")?;
+    /// Shortens distances, and finds those to groups if they are to bound a search.
+    pub fn new(spaces: &'a [Space], hierarchies: &'a [Hierarchy], bounded: bool) -> Result<Self> {
+        memory::require(Self::needs(spaces, hierarchies, bounded), "bounds of distances")?;
         let largest = |space: &Space| space.distances().par_iter().copied().max().unwrap_or(0);
         let largest_sum: Distance = spaces.iter().map(largest).sum();
         let shift = (0..Distance::BITS).find(|shift| largest_sum >> shift <= LARGEST).unwrap_or(0);
@@ -84,13 +85,18 @@ impl<'a> Scale<'a> {
         let of = |x: Distance| (x, true);
         let join = |a: (Distance, bool), b: (Distance, bool)| (a.0.min(b.0), a.1 && b.1 && a.0 == b.0);
         let keep = |(least, even): (Distance, bool)| (shorten(least), even);
+        let bounds_of = |(hierarchy, space): (&Hierarchy, &Space)| {
+            if shift > 0 {
+                return hierarchy.table(space, of, join, keep);
+            }
+            // What fits is compared in half the time.
+            let of = |x: Distance| (x as u16, x as u16);
+            let join = |a: (u16, u16), b: (u16, u16)| (a.0.min(b.0), a.1.max(b.1));
+            hierarchy.table(space, of, join, |(least, most)| (least as i16, least == most))
+        };
         Ok(Self {
             distances: spaces.iter().map(|s| s.distances().par_iter().map(|&x| shorten(x)).collect()).collect(),
-            bounds: hierarchies
-                .iter()
-                .zip(spaces)
-                .map(|(hierarchy, space)| hierarchy.table(space, of, join, keep))
-                .collect(),
+            bounds: hierarchies.iter().zip(spaces).filter(|_| bounded).map(bounds_of).collect(),
             first_category: firsts(spaces.iter().map(Space::len)),
             first_group: firsts(hierarchies.iter().map(Hierarchy::len)),
             spaces,
@@ -100,15 +106,21 @@ impl<'a> Scale<'a> {
     }
 
     /// Bytes for distances between categories and to groups; those of one category to groups, and tables, for each thread.
-    pub fn needs(spaces: &[Space], hierarchies: &[Hierarchy]) -> usize {
+    pub fn needs(spaces: &[Space], hierarchies: &[Hierarchy], bounded: bool) -> usize {
         let threads = rayon::current_num_threads();
+        let bounds = size_of::<(i16, bool)>() * if bounded { Self::cells(spaces, hierarchies) } else { 0 };
         let each = spaces.iter().zip(hierarchies).map(|(space, hierarchy)| {
             let (d, groups) = (space.len(), hierarchy.len());
-            let own = size_of::<i16>() * d * d + size_of::<(i16, bool)>() * d * groups;
+            let own = size_of::<i16>() * d * d;
             let room = (size_of::<Vector>() + size_of::<u32>()) * d + (size_of::<Bound>() + size_of::<u32>()) * groups;
             own + threads * (room + size_of::<(Distance, bool)>() * groups)
         });
-        each.sum()
+        bounds + each.sum::<usize>()
+    }
+
+    /// Numbers of all bounds: one for each category and group.
+    pub fn cells(spaces: &[Space], hierarchies: &[Hierarchy]) -> usize {
+        spaces.iter().zip(hierarchies).map(|(space, hierarchy)| space.len() * hierarchy.len()).sum()
     }
 
     /// The numbers of the categories of all tuples, tuple after tuple.

@@ -43,6 +43,8 @@ pub(crate) struct Index<'a> {
     /// Categories of the tuples, tuple after tuple, as the scale numbers them.
     categories: Vec<u32>,
     attributes: usize,
+    /// Whether parts of the tree that are too far are left out; else all tuples are looked at.
+    bounded: bool,
     /// Place of the first record of each tuple, and the number of records.
     starts: &'a [u32],
 }
@@ -75,17 +77,19 @@ struct Open {
 }
 
 impl<'a> Index<'a> {
-    /// An index of tuples, given by the codes of each attribute in the order of the tree, and their first places.
+    /// An index of tuples, given by the codes of each attribute in the order of the tree, and their first places, with bounds
+    /// or without.
     pub fn new(
         spaces: &'a [Space],
         hierarchies: &'a [Hierarchy],
         tree: &'a Tree,
         codes: &[Vec<u32>],
         starts: &'a [u32],
+        bounded: bool,
     ) -> Result<Self> {
-        let scale = Scale::new(spaces, hierarchies)?;
+        let scale = Scale::new(spaces, hierarchies, bounded)?;
         let categories = scale.categories(codes);
-        Ok(Self { scale, tree, categories, attributes: spaces.len(), starts })
+        Ok(Self { scale, tree, categories, attributes: spaces.len(), bounded, starts })
     }
 
     /// The categories of other tuples as searches need them, tuple after tuple.
@@ -113,6 +117,12 @@ impl<'a> Index<'a> {
     /// Searches all tuples for the batch, beginning at the leaf that holds one of it.
     pub fn search_from<F: Found>(&self, leaf: u32, room: &mut Room<F>, control: &Control) -> Result<()> {
         self.scan(leaf, Mask::MAX, room);
+        if !self.bounded {
+            let (node, all) = (self.tree.nodes[leaf as usize], self.tree.nodes[0]);
+            self.scan_some(0, (all.start, node.start), Mask::MAX, room);
+            self.scan_some(0, (node.end, all.end), Mask::MAX, room);
+            return control.check();
+        }
         // From the leaf upwards: the nearest come first, and everything else can be told to be too far.
         let mut node = leaf;
         while node != 0 {
@@ -182,14 +192,19 @@ impl<'a> Index<'a> {
 
     /// Looks at every tuple of a leaf.
     fn scan<F: Found>(&self, leaf: u32, lanes: Mask, room: &mut Room<F>) {
-        room.tables.prepare(&self.scale, &room.from, self.tree.groups(leaf));
         let node = self.tree.nodes[leaf as usize];
+        self.scan_some(leaf, (node.start, node.end), lanes, room);
+    }
+
+    /// Looks at every tuple of a range inside a node.
+    fn scan_some<F: Found>(&self, node: u32, (start, end): (u32, u32), lanes: Mask, room: &mut Room<F>) {
+        room.tables.prepare(&self.scale, &room.from, self.tree.groups(node));
         let mut limits = room.limits;
         for lane in lanes::lanes(!lanes) {
             limits[lane] = NONE;
         }
-        let tuples = node.start as usize * self.attributes..node.end as usize * self.attributes;
-        for (tuple, to) in (node.start as usize..).zip(self.categories[tuples].chunks_exact(self.attributes)) {
+        let tuples = start as usize * self.attributes..end as usize * self.attributes;
+        for (tuple, to) in (start as usize..).zip(self.categories[tuples].chunks_exact(self.attributes)) {
             let sums = room.tables.sum(to);
             if !lanes::any_within(&sums, &limits) {
                 continue;

@@ -41,6 +41,10 @@ impl Few {
 
 /// Bytes of a category without such distances, and while its unit is looked for.
 const ORDERED: usize = 48;
+/// Distances remembered while those of a row are told apart: mostly there are few, and repeated ones need not be sorted.
+const SEEN: usize = 256;
+/// Spreads the bits of a number over the highest: an odd number near 2^64 divided by the golden ratio.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Steps of the grid that the largest sum has where distances are no fractions.
 const GRID: f64 = (1u64 << 48) as f64;
 
@@ -187,7 +191,7 @@ pub(crate) fn measured<'a>(
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for (attribute, unscaled) in unscaled.into_iter().enumerate() {
         let (meaning, codes, counts) = (meanings[attribute], &present[attribute], &counts[attribute]);
-        let whole = |x: f64| (x * scale).round() as Distance;
+        let whole = |x: f64| rounded(x * scale);
         let found = match unscaled {
             Unscaled::Matrix => None,
             Unscaled::Line(numbers) => Some(Ordered::line(numbers.scaled(scale))),
@@ -260,9 +264,18 @@ fn unit(levels: Option<&[f64]>, largest_sum: f64, lines: &[&Numbers]) -> f64 {
 fn distinct(meaning: Meaning<'_>, codes: &[u32], control: &Control) -> Result<Vec<f64>> {
     let rows = codes.par_iter().map(|&code| {
         control.check()?;
-        let mut levels: Vec<f64> = codes.iter().map(|&other| meaning.distance(code, other)).collect();
-        if let Some(wrong) = levels.iter().find(|x| !x.is_finite() || **x < 0.0) {
-            return Err(Error::Parameter(format!("a distance of {wrong} between categories")));
+        let mut levels = Vec::new();
+        let mut seen = [f64::NAN; SEEN];
+        for &other in codes {
+            let x = meaning.distance(code, other);
+            let slot = (x.to_bits().wrapping_mul(SPREAD) >> (u64::BITS - SEEN.ilog2())) as usize;
+            if seen[slot] != x {
+                if !x.is_finite() || x < 0.0 {
+                    return Err(Error::Parameter(format!("a distance of {x} between categories")));
+                }
+                seen[slot] = x;
+                levels.push(x);
+            }
         }
         sort(&mut levels);
         Ok(levels)
@@ -272,6 +285,13 @@ fn distinct(meaning: Meaning<'_>, codes: &[u32], control: &Control) -> Result<Ve
         sort(&mut a);
         Ok(a)
     })
+}
+
+/// A number that is not negative, rounded as by `f64::round`, which is a call on processors of the oldest kind.
+#[inline]
+fn rounded(x: f64) -> Distance {
+    let below = x as i64;
+    below as Distance + Distance::from(x - below as f64 >= 0.5)
 }
 
 fn sort(levels: &mut Vec<f64>) {
@@ -343,6 +363,15 @@ mod tests {
             }
         }
         assert_eq!(denominator(std::f64::consts::LN_2), None);
+    }
+
+    #[test]
+    fn rounding_is_that_of_the_standard_library() {
+        for x in
+            [0.0, 0.5f64.next_down(), 0.5, 0.5f64.next_up(), 1.5, 2.5, 2.5f64.next_down(), 1e15 + 0.5, LARGEST - 0.5]
+        {
+            assert_eq!(rounded(x), x.round() as Distance, "{x}");
+        }
     }
 
     #[test]

@@ -213,13 +213,18 @@ impl<'a> Ends<'a> {
         self.alive.resize(self.buckets.len(), u32::MAX);
         // The references until the next build take up most categories, or only some of them.
         let all = self.len > ALL * categories;
-        self.bounds = (0..self.all.spaces.len()).map(|attribute| self.bounds_of(attribute, all)).collect();
+        // Tables become smaller: they keep their memory.
+        let mut tables = std::mem::take(&mut self.bounds).into_iter().map(|bounds| bounds.table);
+        self.bounds = (0..self.all.spaces.len())
+            .map(|attribute| self.bounds_of(attribute, tables.next().unwrap_or_default(), all))
+            .collect();
         self.spans = (0..self.buckets.len()).flat_map(|bucket| self.spans_of(bucket)).collect();
         Ok(())
     }
 
-    /// What the bounds of one attribute are found from; the bounds of all categories, if these are wanted.
-    fn bounds_of(&self, attribute: usize, all: bool) -> Bounds {
+    /// What the bounds of one attribute are found from; the bounds of all categories, if these are wanted. The table is one
+    /// that is no longer needed.
+    fn bounds_of(&self, attribute: usize, mut table: Vec<u32>, all: bool) -> Bounds {
         let mut ends = Vec::with_capacity(self.buckets.len());
         let mut present: Vec<u32> = Vec::new();
         for bucket in &self.buckets {
@@ -239,7 +244,12 @@ impl<'a> Ends<'a> {
             ends.push(distinct);
         }
         let space = &self.all.spaces[attribute];
-        let mut table = vec![0; space.len() * self.buckets.len()];
+        let cells = space.len() * self.buckets.len();
+        if table.capacity() < cells {
+            drop(table);
+            table = vec![0; cells];
+        }
+        table.resize(cells, 0);
         if all {
             let rows = table.par_chunks_mut(self.buckets.len()).enumerate();
             rows.for_each(|(category, row)| fill(row, space.row(category as u32), &present, &ends, self.bits));

@@ -10,9 +10,13 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::search::alone::Alone;
 use crate::search::hierarchy::Hierarchy;
+use crate::search::lanes::{LANES, Scale};
 use crate::search::scale::{Distance, Measured};
 use crate::search::tree::Tree;
 use crate::search::{self, Found, Index};
+
+/// Tuples that can be looked at, for a batch, while one bound is found and used.
+const LOOKS: usize = 4;
 
 /// Ranges of places, one after another: where each begins, and how many places there are up to its end.
 pub(super) type Range = (u32, u32);
@@ -109,7 +113,11 @@ impl<'a> Search<'a> {
     ) -> Result<Self> {
         let Measured { spaces, ordered, .. } = measured;
         let (with, without) = codes.split_at(spaces.len());
-        let index = Index::new(spaces, &hierarchies[..spaces.len()], tree, with, starts)?;
+        let hierarchies = &hierarchies[..spaces.len()];
+        // To look at few tuples takes less than to find the bounds of what need not be looked at.
+        let looks = leaves.len().div_ceil(LANES) * leaves.len();
+        let bounded = !ordered.is_empty() || looks > LOOKS * Scale::cells(spaces, hierarchies);
+        let index = Index::new(spaces, hierarchies, tree, with, starts, bounded)?;
         Ok(Self { all: Alone::new(index, ordered, without), leaves, starts, k, twins })
     }
 
