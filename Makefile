@@ -44,7 +44,7 @@ $(VENV)/.wheel: $(VENV)/.made pyproject.toml
 # Other tools, which studies compare with; their needs are not ours.
 $(PEERS)/.made:
 	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet pycanon
+	$(PEERS)/bin/python -m pip install --quiet pycanon microagg1d
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml
