@@ -57,7 +57,8 @@ def test_numbers_of_lists_do_not_depend_on_rows() -> None:
 def test_other_lists_are_kept_as_objects(odd: Any) -> None:
     column = code([["a"], odd, ["b", "a"], None])
     assert column.lists is None
-    assert any(value is odd for value in column.categories)
+    # Texts of numpy 1 look like others, so that lists of them are equal, and one stands for both.
+    assert any(type(value) is type(odd) and value == odd for value in column.categories)
 
 
 def test_whole_numbers_and_cut_columns() -> None:
