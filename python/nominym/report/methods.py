@@ -38,7 +38,7 @@ def compare_methods(
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(300, seed=1)
-    >>> res = nym.microaggregate(frame, {"diagnosis": taxonomies["diagnosis"]}, k=5, accept=list(frame))
+    >>> res = nym.microaggregate(frame[["diagnosis", "sex"]], {"diagnosis": taxonomies["diagnosis"]}, k=5)
     >>> found = nym.report.compare_methods(res)
     >>> found["method"].tolist()[:3], found["smallest"].tolist()[1] >= 5
     (['strict swapping', 'microaggregation', 'generalization'], True)
