@@ -21,7 +21,8 @@ from nominym.cli.config import SAY_MEANING, SETS_OF, WORDS, load
 from nominym.error import ParameterError
 
 if TYPE_CHECKING:
-    from nominym.method import Method, Option
+    from nominym.method import Method
+    from nominym.options import Option
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Shared:
     metavar: str | None = None
     place: str | None = None
     """Section and key in a file, where it may stand there."""
+    needed: str = ""
+    """What is missing where neither the command line nor a file has it; empty where nothing is."""
 
     @property
     def name(self) -> str:
@@ -44,15 +47,15 @@ class Shared:
 
 SHARED: Mapping[str, Shared] = {
     "input": Shared("INPUT", "Table to mask: .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .dta or .sav.",
-                    place="input.path"),
+                    place="input.path", needed="the input file"),
     "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz), a line of item numbers each; .csv, .tsv, "
                     ".txt, a line of item names each; .parquet with a column of lists; or a table with --record, "
-                    "--item.", place="input.path"),
+                    "--item.", place="input.path", needed="the input file"),
     "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; of item sets .parquet, "
                   ".csv or .txt.",
-                  place="output.path"),
-    "original": Shared("ORIGINAL", "Original records.", place="input.path"),
-    "release": Shared("RELEASE", "Release made of them.", place="output.path"),
+                  place="output.path", needed="--out, the file to write"),
+    "original": Shared("ORIGINAL", "Original records.", place="input.path", needed="the original"),
+    "release": Shared("RELEASE", "Release made of them.", place="output.path", needed="the release"),
     "page": Shared("--out -o", "Page to write; by default RELEASE.report.html; needed for the owner's edition."),
     "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
                     "sex=equal, drugs=sets (lists), illnesses=sets:icd.csv (lists of concepts), grade=grades.order "
@@ -324,7 +327,11 @@ def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
     def run(given: argparse.Namespace) -> Any:
-        """Import the command when it runs, not to show its help."""
+        """Import the command when it runs, not to show its help, nor to say that a file is missing."""
+        if getattr(given, "config", None) is None:
+            for shared in map(SHARED.__getitem__, command.options):
+                if shared.needed and getattr(given, shared.name) is None:
+                    raise _missing(shared)
         module = import_module(f"nominym.cli.{command.module}".rstrip("."))
         return getattr(module, name.split()[-1].replace("-", "_"))(given)
 
@@ -339,10 +346,10 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
             about = f"{declared.help} May be repeated." if declared.kind is list else declared.help
             made.add_argument(*declared.flags.split(), dest=declared.name, help=about, required=needed, **how)
     if not command.module:
-        from nominym.release import METHODS
+        from nominym.options import DECLARED
 
         options = made.add_argument_group("options of the method")
-        chosen = METHODS[name]
+        chosen = DECLARED[name]
         for option, of_method in chosen.options().items():
             options.add_argument(
                 f"--{option.replace('_', '-')}", dest=option, help=_help(of_method, chosen.default(option)),
@@ -404,6 +411,10 @@ def _numbers(option: str, given: Sequence[str]) -> dict[str, int]:
 # ---- the command line and the file of --config, put together
 
 
+def _missing(shared: Shared) -> ParameterError:
+    return ParameterError(f"give {shared.needed}, or a --config file that names it")
+
+
 class Request:
     """What a command was asked for: by the command line, and by a file where that says nothing."""
 
@@ -436,10 +447,10 @@ class Request:
         meant = [meaning for meaning in self.meanings().values() if isinstance(meaning, os.PathLike)]
         return [path for path in (self.given.config, *map(self.values.get, names), *meant) if path is not None]
 
-    def required(self, name: str, what: str) -> Path:
+    def required(self, name: str) -> Path:
         """Return the path that has to be given, here or in the file."""
         if self.values[name] is None:
-            raise ParameterError(f"give {what}, or a --config file that names it")
+            raise _missing(SHARED[name])
         return Path(self.values[name])
 
     def method(self) -> Method:

@@ -5,6 +5,7 @@ joins a column and its meaning, and sets two tables of the same records side by 
 need not have the same records; ``persons`` makes one record of several rows.
 """
 
+from nominym.options import Missing
 from nominym.table.attribute import (
     Attribute,
     Change,
@@ -22,7 +23,6 @@ from nominym.table.coding import (
     MISSING,
     Column,
     Listed,
-    Missing,
     check_policy,
     code,
     complete,
