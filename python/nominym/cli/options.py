@@ -130,6 +130,16 @@ SHARED: Mapping[str, Shared] = {
     "study": Shared("STUDY", "TOML file of the study: data, methods, measures, seeds."),
     "workers": Shared("--workers", "Cells that run at a time; by default one for each core. To compare times give 1.",
                       int),
+    "ks": Shared("--k", "Values of k to compare; by default 3,5,10,20, and what --max-risk needs.", list[int],
+                 "NUMBERS"),
+    "compared": Shared("--methods", "Methods to compare: strict, microaggregation, generalization, fixed, dynamic, "
+                       "records, noise, data-swap; by default strict, microaggregation, generalization, records, and "
+                       "noise where every --quasi has a taxonomy.", list, "NAMES"),
+    "max_risk": Shared("--max-risk", "Largest re-identification probability that you can bear, 0.09; by default 1/k of "
+                       "the largest k.", float),
+    "by": Shared("--by", "What decides: loss (default; how far values moved), counts or correlations."),
+    "seeds": Shared("--seeds", "Times that each method is run; 3 by default.", int),
+    "sample": Shared("--sample", "Records to draw of a larger table; 20,000 by default.", int),
     "records": Shared("--records", "Hospital discharges to draw; 30,000 by default.", int),
 }  # fmt: skip
 
@@ -168,6 +178,8 @@ class Command:
     more: str = ""
     examples: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    of_methods: tuple[str, ...] = ()
+    """Options that it has in common with methods; those that make a release have all of theirs."""
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -264,6 +276,17 @@ COMMANDS: Mapping[str, Command] = {
         "Every cell is stored as it is done; the same line again goes on where a run was ended. The figures are for "
         "choosing a method: a release is made by the commands of the methods, without a seed.",
         ("study study.toml --out study",), required=("study", "folder")),
+    "compare": Command(
+        "Compare methods and values of k on a table, risk against loss, and suggest one.",
+        ("input", "quasi", "keep", "ks", "compared", "max_risk", "by", "seeds", "sample", "workers", "folder",
+         *_HIERARCHY, *_TEXT, "config"), "compare",
+        "Suggested is the method that loses least of those whose stated bound is at most --max-risk. Columns that are "
+        "not named are left out. Nothing is released; the figures depend on the data and are for the owner only. "
+        "Every run is stored as it is done; the same line again goes on where a run was ended.", (
+            "compare visits.csv --quasi diagnosis=icd.csv --quasi age=number --keep sex --k 3,5,10 --out compare",
+            "compare visits.csv --quasi diagnosis=icd.csv --max-risk 0.09 --by counts --sample 5000 --out compare",
+            "compare --config release.toml --methods strict,microaggregation --out compare",
+        ), required=("folder",), of_methods=("person", "sensitive", "measure", "accept")),
     "demo": Command(
         "Mask synthetic hospital discharges and baskets, attack the releases, and write both editions of the report.",
         ("folder", "records", "overwrite"), "demo",
@@ -345,12 +368,15 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
             how = _how(declared.kind, declared.metavar)
             about = f"{declared.help} May be repeated." if declared.kind is list else declared.help
             made.add_argument(*declared.flags.split(), dest=declared.name, help=about, required=needed, **how)
-    if not command.module:
+    if not command.module or command.of_methods:
         from nominym.options import DECLARED
 
-        options = made.add_argument_group("options of the method")
-        chosen = DECLARED[name]
+        options = made.add_argument_group("options of the method" if not command.module else "options of the methods")
+        # Microaggregation has every option that others share, in words that fit all of them.
+        chosen = DECLARED[name if not command.module else "aggregate"]
         for option, of_method in chosen.options().items():
+            if command.of_methods and option not in command.of_methods:
+                continue
             options.add_argument(
                 f"--{option.replace('_', '-')}", dest=option, help=_help(of_method, chosen.default(option)),
                 **_how(of_method.kind, None, chosen.default(option) is True),
@@ -360,8 +386,8 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
 def _how(kind: Any, metavar: str | None, switched_on: bool = False) -> dict[str, Any]:
     if kind is bool:
         return {"action": argparse.BooleanOptionalAction if switched_on else "store_true", "default": None}
-    if kind is list and metavar in (None, "COLUMNS"):
-        return {"action": "extend", "type": listed, "metavar": "COLUMNS"}
+    if kind is list and metavar in (None, "COLUMNS", "NAMES"):
+        return {"action": "extend", "type": listed, "metavar": metavar or "COLUMNS"}
     if kind == list[int]:
         return {"type": sizes, "metavar": metavar}
     if kind in (list, dict):
@@ -458,13 +484,18 @@ class Request:
         from nominym.release import METHODS
 
         chosen = METHODS[self.given.command]
-        said = {name: self._said(name, f"method.{name}") for name in chosen.options()}
-        said = {name: value for name, value in said.items() if value is not None}
-        for name, option in chosen.options().items():
-            if option.kind is dict and isinstance(said.get(name), list):
-                said[name] = _numbers(name, said[name])
+        said = self.of_methods(*chosen.options())
         roots = {name: column["root"] for name, column in self.columns.items() if "root" in column}
         return chosen.from_options({**said, **({"roots": roots} if roots else {})})
+
+    def of_methods(self, *names: str) -> dict[str, Any]:
+        """Return options of methods by name, those that were given."""
+        said = {name: self._said(name, f"method.{name}") for name in names}
+        for name, value in said.items():
+            # Of all options of methods, those that are numbers by column are lists on the command line.
+            if name == "sensitive" and isinstance(value, list):
+                said[name] = _numbers(name, value)
+        return {name: value for name, value in said.items() if value is not None}
 
     def meanings(self, otherwise: Any = None) -> dict[str, Any]:
         """Return what values mean, by column; ``otherwise`` for masked columns of which nothing is said."""
