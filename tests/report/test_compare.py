@@ -134,7 +134,7 @@ def test_the_page_is_the_owners(found: Choice, tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     text = path.read_text()
     assert "For the owner, not for publication" in text
-    assert "Suggested: microaggregation, k = 6" in text
+    assert "Suggested: microaggregation, k = 6: re-identification probability at most 16.7 %" in text
     assert [line.name for line in found.figure().data if line.name] == [
         "strict swapping", "microaggregation", "SRS-3, as published", "suggested"
     ]  # fmt: skip

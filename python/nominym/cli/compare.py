@@ -22,8 +22,8 @@ from nominym.report import Choice
 from nominym.report import compare as compare_methods
 from nominym.report.choosing import SAMPLE
 from nominym.report.page import check_page
-from nominym.report.suggestion import CRITERIA
-from nominym.report.words import number, percent
+from nominym.report.suggestion import CRITERIA, percent
+from nominym.report.words import number
 
 if TYPE_CHECKING:
     from argparse import Namespace

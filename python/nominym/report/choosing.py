@@ -112,7 +112,7 @@ def compare(
     >>> found = nym.report.compare(frame[["diagnosis", "procedure", "sex"]], masked, k=[3, 5], seeds=1,
     ...                            methods=["strict", "microaggregation", "records"])
     >>> found.suggestion.headline
-    'Suggested: microaggregation, k = 5: re-identification probability at most 20\xa0%'
+    'Suggested: microaggregation, k = 5: re-identification probability at most 20 %'
     >>> found.method
     Microaggregate(k=5)
 

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nominym.report.words import by_chance, number, percent
+from nominym.report import words
+from nominym.report.words import number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +16,11 @@ CRITERIA = {"loss": "information loss", "counts": "change of counts", "correlati
 """What methods can be judged by, and what it is called."""
 
 _NOTHING = "No suggestion"
+
+
+def percent(share: float) -> str:
+    """Write a share as terminals and notebooks show it, with a common space."""
+    return words.percent(share).replace("\u00a0", " ")
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ def _measured(row: dict[str, Any]) -> str:
         return f"{said}."
     said += f"; what is guaranteed is the bound, {percent(row['bound'])}."
     if row["largest"] > row["bound"]:
-        said += f" {by_chance(row['largest'], row['bound'], row['attacked'])}"
+        said += " " + words.by_chance(row["largest"], row["bound"], row["attacked"]).replace("\u00a0", " ")
     return said
 
 
