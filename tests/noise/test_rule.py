@@ -100,7 +100,6 @@ def test_very_many_categories_of_a_tree(measure: str) -> None:
         assert len(seen) > 0.8 * min(len(allowed), 60) and max(seen.values()) < 200 / len(allowed) + 30
 
 
-
 @pytest.mark.parametrize("kind", ["concept", "each"])
 def test_ties_are_broken_uniformly(kind: str) -> None:
     # A star with a second level: from one leaf, the other leaves are all alike.
