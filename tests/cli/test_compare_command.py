@@ -19,13 +19,16 @@ LINE = ("compare", "visits.csv", "--quasi", "diagnosis=illness.csv", "--keep", "
 
 
 def test_a_comparison_from_a_file(run: Run, folder: Path) -> None:
-    done = run(*LINE, "--k", "3,5", "--methods", "strict,microaggregation", "--methods", "records", "--out", "out")
+    done = run(
+        *LINE, "--k", "3,5", "--methods", "strict,microaggregation", "--methods", "records", "--na", "x", "--out", "out"
+    )
     assert done.code == 0, done.err
     assert "records re-identified by attacks, and what is lost (60 records, 1 draw)" in done.out
     assert "strict swapping, k = 5          1/5" in done.out
     assert "\nSuggested: " in done.out
     assert "That is a measurement" in done.out
-    assert "--quasi diagnosis=illness.csv --keep ward --keep cost --k 5\n" in done.out
+    assert "--identifier name --quasi diagnosis=illness.csv --keep ward --keep cost --na x --k 5\n" in done.out
+    assert "notice: left out, as if dropped: name" in done.err
     assert "notice: 6 runs" in done.err
     assert "for you alone" in done.err
     assert stat.S_IMODE(Path("out").stat().st_mode) == 0o700
@@ -43,7 +46,7 @@ def test_a_comparison_from_a_file(run: Run, folder: Path) -> None:
     again = run(*LINE, "--k", "3,5", "--methods", "strict,microaggregation,records", "--out", "out")
     assert again.out.splitlines()[:8] == done.out.splitlines()[:8]
     line = next(text for text in done.out.splitlines() if "to make the release" in text).split("nominym ")[1].split()
-    assert run(*(part.replace("RELEASE", "release.csv") for part in line), "--identifier", "name").code == 0
+    assert run(*(part.replace("RELEASE", "release.csv") for part in line)).code == 0
 
 
 def test_a_config_file_of_a_release_is_enough(run: Run, folder: Path) -> None:

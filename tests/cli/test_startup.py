@@ -36,12 +36,14 @@ def imported(line: str) -> tuple[int, set[str]]:
         "swap --help",
         "recode --help",
         "audit --help",
-        "taxonomy info --help",  # shown
+        "taxonomy info --help",
+        "compare --help",  # shown
         "demo",
         "report --bogus",
         "noise visits.csv --alpha much",
         "swap",
         "swap visits.csv",
+        "compare --out there",
         "audit",  # refused
     ],
 )

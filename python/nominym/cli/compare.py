@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nominym.atomic import write_atomic
-from nominym.cli import counted, say, say_table
+from nominym.cli import counted, say, say_table, spelled
 from nominym.cli.ending import tell
-from nominym.cli.options import Request
+from nominym.cli.options import HIERARCHY, TEXT, Request
 from nominym.error import NominymError, ParameterError
 from nominym.files import as_path
-from nominym.release import read_table
+from nominym.release.files import open_table, read_columns
 from nominym.release.meanings import read_meanings
 from nominym.release.pipeline import check_meant
 from nominym.report import Choice
@@ -27,6 +27,7 @@ from nominym.report.words import number
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Sequence
 
 PAGE = "compare.html"
 
@@ -48,7 +49,13 @@ def compare(given: Namespace) -> None:
     check_meant(meant, masked, optional=False)
     meanings = read_meanings(meant)
     columns = list(dict.fromkeys([*masked, *kept, *shared.get("sensitive", ()), *filter(None, [shared.get("person")])]))
-    table = read_table(source, columns, **asked.files("delimiter", "encoding", "na", "comment"))
+    how = asked.files("delimiter", "encoding", "comment")
+    with open_table(source, **how) as opened:
+        # As in a release, texts of --na are missing values of masked columns.
+        table = read_columns(opened, columns, dict.fromkeys(masked, asked.values["na"] or ()))
+        left_out = [name for name in opened.names if name not in (*columns, *asked.columns)]
+    if left_out:
+        tell("notice", f"left out, as if dropped: {', '.join(left_out)}")
     sample = SAMPLE if given.sample is None else given.sample
     if 0 < sample < len(table):
         tell("notice", f"{sample:,} of {len(table):,} records are drawn and masked; another number: --sample")
@@ -78,7 +85,7 @@ def compare(given: Namespace) -> None:
     found.write(out / PAGE, overwrite=True)
     _show(found)
     if found.method is not None:
-        say(f"  to make the release: {_line(given, found, masked, kept)}")
+        say(f"  to make the release: {_line(given, found, left_out)}")
     tell("notice", f"the files in {out} have figures of the original data: for you alone")
     say(f"{out / PAGE}; figures: results.csv, results.parquet, comparison.csv")
 
@@ -133,16 +140,30 @@ def _bound(bound: float) -> str:
     return "none" if bound != bound else f"1/{round(1 / bound)}"
 
 
-def _line(given: Namespace, found: Choice, masked: list[str], kept: list[str]) -> str:
-    """Write the command that makes the release suggested."""
+def _line(given: Namespace, found: Choice, left_out: Sequence[str]) -> str:
+    """Write the command that makes the release suggested: what was given here, and the options of the method."""
     method: Any = found.method
-    if given.config is not None and not given.quasi:
-        parts = [method.command, "--config", given.config]
-    else:
-        parts = [method.command, given.input or "INPUT", "-o", "RELEASE"]
-        parts += [part for text in given.quasi or masked for part in ("--quasi", text)]
-        parts += [part for name in given.keep or kept for part in ("--keep", name)]
-    for name, value in method.params().items():
-        if name in ("k", "replace", "method", "alpha", "rate", "person") and value != method.default(name):
-            parts += [f"--{name}", str(value)]
-    return shlex.join(["nominym", *map(str, parts)])
+    write = spelled(vars(given))
+    parts = [f"nominym {method.command}", *map(shlex.quote, filter(None, [given.input]))]
+    if given.config is None:
+        parts += ["--out RELEASE", *(write("roles", {name: "identifier"}) for name in left_out)]
+    for name in (
+        "config",
+        "identifier",
+        "quasi",
+        "keep",
+        "measure",
+        "person",
+        "sensitive",
+        "accept",
+        *TEXT,
+        *HIERARCHY,
+    ):
+        value = getattr(given, name)
+        if value is not None and (name not in ("person", "sensitive", "measure") or name in method.options()):
+            several = name in ("levels", "prefix")
+            parts.append(write(name, ",".join(map(str, value)) if several else value))
+    for name in ("k", "replace", "method", "alpha", "rate"):
+        if name in method.options() and getattr(method, name) != method.default(name):
+            parts.append(f"--{name} {getattr(method, name)}")
+    return " ".join(parts)

@@ -143,11 +143,11 @@ SHARED: Mapping[str, Shared] = {
     "records": Shared("--records", "Hospital discharges to draw; 30,000 by default.", int),
 }  # fmt: skip
 
-_TEXT = ("delimiter", "encoding", "na", "comment")
+TEXT = ("delimiter", "encoding", "na", "comment")
 _TABLE = ("input", "out", "quasi", "keep", "identifier")
-_HIERARCHY = ("format", "virtual_root", "child", "parent", "levels", "prefix")
+HIERARCHY = ("format", "virtual_root", "child", "parent", "levels", "prefix")
 _SPARK = ("engine", "plan", "master")
-_MADE = ("seed", *_HIERARCHY, "key", "keep_order", *_TEXT, *_SPARK, "overwrite", "config")
+_MADE = ("seed", *HIERARCHY, "key", "keep_order", *TEXT, *_SPARK, "overwrite", "config")
 _PAIR = (
     "original",
     "release",
@@ -159,8 +159,8 @@ _PAIR = (
     "item",
     "missing",
     "concepts",
-    *_HIERARCHY,
-    *_TEXT,
+    *HIERARCHY,
+    *TEXT,
     "config",
 )
 _ROLES = "Every column needs a role: --quasi is masked, --keep is published as it is, --identifier is dropped."
@@ -216,7 +216,7 @@ COMMANDS: Mapping[str, Command] = {
         )),
     "recode": Command(
         "Publish set-valued records so that each may be any of k rows or more.",
-        ("items", "out", "concepts", "label", "person", "column", "record", "item", "missing", "seed", *_HIERARCHY,
+        ("items", "out", "concepts", "label", "person", "column", "record", "item", "missing", "seed", *HIERARCHY,
          "key", "delimiter", "encoding", "comment", "overwrite", "config"), "",
         "Rows are always shuffled. Of a table, only the items and the label are used.", (
             "recode baskets.dat -o release.parquet --k 8",
@@ -256,19 +256,19 @@ COMMANDS: Mapping[str, Command] = {
             "report --config release.toml --edition owner -o mine.html --sweep k=2,5,10,20,50",
         )),
     "taxonomy info": Command(
-        "Show what a taxonomy holds.", ("taxonomy", *_HIERARCHY, "json"), "taxonomy", "",
+        "Show what a taxonomy holds.", ("taxonomy", *HIERARCHY, "json"), "taxonomy", "",
         ("taxonomy info doid.obo", "taxonomy info places.csv --levels city,county,state"), required=("taxonomy",)),
     "taxonomy distance": Command(
-        "Measure the distance of two concepts.", ("taxonomy", "a", "b", "distance", *_HIERARCHY),
+        "Measure the distance of two concepts.", ("taxonomy", "a", "b", "distance", *HIERARCHY),
         "taxonomy", "", ("taxonomy distance doid.obo influenza pneumonia",), required=("taxonomy", "a", "b")),
     "taxonomy check": Command(
         "Check a taxonomy, and whether the values of a table are concepts of it.",
-        ("taxonomy", "table", "checked", *_HIERARCHY, *_TEXT), "taxonomy",
+        ("taxonomy", "table", "checked", *HIERARCHY, *TEXT), "taxonomy",
         "Ends with 3 if not; the message lists the values, how often they occur, and what was probably meant.",
         ("taxonomy check icd.csv", "taxonomy check icd.csv visits.csv --column diagnosis"), required=("taxonomy",)),
     "taxonomy convert": Command(
         "Write a taxonomy in nominym's own format, which loads fast.",
-        ("taxonomy", "converted", *_HIERARCHY, "overwrite"), "taxonomy", "",
+        ("taxonomy", "converted", *HIERARCHY, "overwrite"), "taxonomy", "",
         ("taxonomy convert doid.obo -o doid.parquet",), required=("taxonomy", "converted")),
     "study": Command(
         "Compare methods on data sets over seeds, and measure what they achieve.",
@@ -278,8 +278,8 @@ COMMANDS: Mapping[str, Command] = {
         ("study study.toml --out study",), required=("study", "folder")),
     "compare": Command(
         "Compare methods and values of k on a table, risk against loss, and suggest one.",
-        ("input", "quasi", "keep", "ks", "compared", "max_risk", "by", "seeds", "sample", "workers", "folder",
-         *_HIERARCHY, *_TEXT, "config"), "compare",
+        ("input", "quasi", "keep", "identifier", "ks", "compared", "max_risk", "by", "seeds", "sample", "workers",
+         "folder", *HIERARCHY, *TEXT, "config"), "compare",
         "Suggested is the method that loses least of those whose stated bound is at most --max-risk. Columns that are "
         "not named are left out. Nothing is released; the figures depend on the data and are for the owner only. "
         "Every run is stored as it is done; the same line again goes on where a run was ended.", (
@@ -528,7 +528,7 @@ class Request:
         # What is said of all taxonomies is said of those in delimited text.
         delimited = Path(path).suffix.lower() in TABLES
         said = {}
-        for name in _HIERARCHY:
+        for name in HIERARCHY:
             in_column = column.get(name) if getattr(self.given, name, None) is None else None
             general = self.values.get(name) if delimited or name not in OF_TABLES else None
             said[name] = general if in_column is None else in_column
