@@ -147,20 +147,10 @@ def _line(given: Namespace, found: Choice, left_out: Sequence[str]) -> str:
     parts = [f"nominym {method.command}", *map(shlex.quote, filter(None, [given.input]))]
     if given.config is None:
         parts += ["--out RELEASE", *(write("roles", {name: "identifier"}) for name in left_out)]
-    for name in (
-        "config",
-        "identifier",
-        "quasi",
-        "keep",
-        "measure",
-        "person",
-        "sensitive",
-        "accept",
-        *TEXT,
-        *HIERARCHY,
-    ):
+    of_methods = ("measure", "person", "sensitive", "accept")
+    for name in ("config", "identifier", "quasi", "keep", *of_methods, *TEXT, *HIERARCHY):
         value = getattr(given, name)
-        if value is not None and (name not in ("person", "sensitive", "measure") or name in method.options()):
+        if value is not None and (name not in of_methods or name in method.options()):
             several = name in ("levels", "prefix")
             parts.append(write(name, ",".join(map(str, value)) if several else value))
     for name in ("k", "replace", "method", "alpha", "rate"):
