@@ -106,6 +106,14 @@ def test_a_broken_bound_is_never_suggested() -> None:
     assert suggest(rows(failed, kept), 0.1).name == "kept"
 
 
+def test_of_equal_ones_the_values_that_moved_least() -> None:
+    far = {"name": "far", "bound": 0.05, "holds": True, "counts": 0.0, "loss": 0.4, "largest": 0.01}
+    near = {"name": "near", "bound": 0.08, "holds": True, "counts": 0.0, "loss": 0.2, "largest": 0.08}
+    said = suggest(rows(far, near), 0.09, "counts")
+    assert said.name == "near"
+    assert "Others have as little, and a larger information loss" in said.reasons[0]
+
+
 def test_the_values_of_k_that_a_risk_needs() -> None:
     found = compare(FRAME, {"age": nym.Order()}, max_risk=0.09, methods="microaggregation", seeds=1)
     assert found.table["k"].tolist() == [3, 5, 10, 12, 20]

@@ -66,9 +66,7 @@ def suggest(table: pd.DataFrame, max_risk: float, by: str = "loss") -> Suggestio
         fit = [row for row in rows if row["largest"] <= max_risk]
         what = f"measured risk of at most {limit} in every draw"
         reasons.append("None of these methods has a stated bound, so measured risk decides: it is no guarantee.")
-    judged = sorted(
-        (row for row in fit if not math.isnan(row[by])), key=lambda row: (row[by], row["largest"], row["name"])
-    )
+    judged = _in_order(fit, by)
     if not judged:
         why = f"None of them has a {what}." if not fit else f"Of those with a {what}, none has a {CRITERIA[by]}."
         return Suggestion("", f"{_NOTHING}: {why[0].lower()}{why[1:-1]}", tuple(reasons))
@@ -88,6 +86,12 @@ def suggest(table: pd.DataFrame, max_risk: float, by: str = "loss") -> Suggestio
     return Suggestion(best["name"], f"Suggested: {best['name']}{bound}", tuple(reasons), bool(bounded))
 
 
+def _in_order(rows: list[dict[str, Any]], by: str) -> list[dict[str, Any]]:
+    """Return the rows that lose least first; of equal ones, those whose values moved least, then the least found."""
+    judged = [row for row in rows if not math.isnan(row[by])]
+    return sorted(judged, key=lambda row: (row[by], row["loss"], row["largest"], row["name"]))
+
+
 def _shown(row: dict[str, Any], by: str) -> str:
     return number(row[by]) if by == "correlations" else percent(row[by])
 
@@ -97,6 +101,9 @@ def _smallest(judged: list[dict[str, Any]], what: str, by: str) -> str:
     best, *others = judged
     said = f"It has the smallest {CRITERIA[by]} ({_shown(best, by)}) "
     said += f"of the {len(judged)} with a {what}." if others else f"as the only one with a {what}."
+    if others and others[0][by] == best[by]:
+        more = "Others have as little, and a larger information loss or share found; the next is"
+        return f"{said} {more} {others[0]['name']}."
     return said + (f" The next is {others[0]['name']} ({_shown(others[0], by)})." if others else "")
 
 
@@ -116,8 +123,7 @@ def _measured(row: dict[str, Any]) -> str:
 
 def _by_another(fit: list[dict[str, Any]], best: dict[str, Any], by: str) -> list[str]:
     """Say what would be suggested if something else counted, where that is another method."""
-    judged = [row for row in fit if not math.isnan(row[by])]
-    other = min(judged, key=lambda row: (row[by], row["largest"], row["name"]), default=best)
+    other = next(iter(_in_order(fit, by)), best)
     if other["name"] == best["name"]:
         return []
     here = f"; here it is {_shown(best, by)}" if not math.isnan(best[by]) else ""
