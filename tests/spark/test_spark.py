@@ -435,7 +435,7 @@ def test_a_release_is_a_folder_that_tells_nothing(session: Any, folder: Path, ta
         nym.publish(folder, out, roles, nym.RankSwap(k=K), meant, engine="spark")
     with pytest.raises(ParameterError, match="rows have no number"):
         nym.publish(folder, out, roles, nym.RankSwap(k=K), meant, engine="spark", key=tmp_path / "key")
-    with pytest.raises(ParameterError, match="plan='blocks': it plays a part only where engine is 'spark'"):
+    with pytest.raises(ParameterError, match="plan='blocks': it applies only where engine is 'spark'"):
         nym.publish(frame, out, roles, nym.RankSwap(k=K), meant, plan="blocks")
     with pytest.raises(ParameterError, match="is read: a release needs a folder of its own"):
         nym.publish(session.read.parquet(out.as_uri()), out, None, nym.RankSwap(k=K), meant, overwrite=True)

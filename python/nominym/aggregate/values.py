@@ -1,4 +1,4 @@
-"""What stands for the values of a group: columns of means, or of what values have in common."""
+"""One value per group: columns of means, or of what the values have in common."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def aggregated(attribute: Attribute, partition: Partition, *, common: bool, progress: Progress = None) -> Change:
-    """Give all records of a group one value: the mean of theirs, or what they have in ``common``.
+    """Return one value for all records of each group: the mean of their values, or what these have in ``common``.
 
-    All of a group have a value, or none has. A missing value is no part of a mean, which the group has unless more than
-    half of its values are missing. What values have in common is missing where one of them is: nobody knows whether
-    anything else would be true of it.
+    Either all records of a group have a value or none has. A missing value does not enter the mean, which a group has
+    unless more than half of its values are missing. What values have in common is missing if any of them is: no other
+    value is known to hold for the missing one.
     """
     known = attribute.place_codes != MISSING
     with_value = np.bincount(partition.group_of[known], minlength=len(partition.sizes))
@@ -35,19 +35,19 @@ def aggregated(attribute: Attribute, partition: Partition, *, common: bool, prog
 
 
 def total_squares(attribute: Attribute, progress: Progress = None) -> float:
-    """Sum up the squared distances of all values of a column to the one mean of them all."""
+    """Return the sum of squared distances of all values of a column to their overall mean."""
     rows = np.arange(len(attribute.column), dtype=np.uint32)
     one = Partition(np.zeros_like(rows), rows)
     return squares(_replaced(attribute, one, np.array([True]), False, progress))
 
 
 def squares(change: Change) -> float:
-    """Sum up the squared distances between values before and after."""
+    """Return the sum of squared distances between values before and after."""
     return math.fsum(change.count * change.distance**2)
 
 
 def is_retyped(attribute: Attribute, common: bool) -> bool:
-    """Tell whether a column gets another type: numbers with decimal places, or texts; by its meaning and type alone."""
+    """Return whether a column changes its type, to decimals or texts; depends on its meaning and type alone."""
     space, column = attribute.space, attribute.column
     if isinstance(space, SetSpace):
         return True
@@ -96,7 +96,7 @@ def _replaced(
 
 
 def _written(attribute: Attribute, found: Standing, common: bool) -> tuple[NDArray[np.int64], Any, Kind]:
-    """Return for each group the number of its value, the values as they are written, and what these are."""
+    """Return for each group the index of its value, the values as written, and what they are."""
     space, column = attribute.space, attribute.column
     if found.values is None:
         present, numbers = np.unique(found.chosen, return_inverse=True)

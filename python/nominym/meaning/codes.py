@@ -1,4 +1,4 @@
-"""Code systems that look alike: whether values are probably codes of another system than the one they are read in."""
+"""Code systems that look alike: whether values are probably codes of a system other than the one they are read in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CERTAIN = 10
 
 
 def doubt(root: str, values: Sequence[object]) -> str | None:
-    """Say why values that are all codes of a system may be those of another one, or return None.
+    """Return why values that are all codes of one system may be codes of another, or None.
 
     >>> doubt("ICD-9-CM", ["9671", "966"])
     "'9671' is read as a diagnosis, 967.1, but may be the procedure 96.71: no value has a dot, a letter or five digits"
@@ -46,7 +46,7 @@ def doubt(root: str, values: Sequence[object]) -> str | None:
 
 
 def likely(root: str, values: Sequence[object]) -> str | None:
-    """Name the system that values which are no codes of this one are probably of, or return None.
+    """Return the system to which values that are not codes of this one probably belong, or None.
 
     >>> likely("ICD-9-CM", ["96.71", "96.6"]), likely("ICD-9-CM", ["flu"]), likely("jobs", ["96.71"])
     ('icd-9-cm-procedures', None, None)
