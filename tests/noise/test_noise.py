@@ -349,7 +349,7 @@ def test_domains_of_two_values_are_refused(monkeypatch, how) -> None:
     tax = nym.Taxonomy.from_edges([("yes", "answer"), ("no", "answer"), ("never", "no")])
     negative = {"answer": ["no", "never"] * 5}
     for roots in ({}, {"answer": "answer"}):
-        says = r"it has two values, 'never' and 'no', .* whatever else .*; swap"
+        says = r"it has two values, 'never' and 'no', .* whatever else .*; use"
         with pytest.raises(error.ParameterError, match=says):
             nym.add_noise(negative, {"answer": tax}, alpha=0.3, roots=roots, **how)
     # A constant column in such a domain: there a wider one helps.

@@ -307,7 +307,7 @@ def _publish_sets(
     inputs = [path for path in given if isinstance(path, str | os.PathLike) and Path(path).is_file()]
     check_targets(paths, inputs, overwrite)
     if meanings:
-        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])  # type: ignore[arg-type]  # checked
+        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])
     sets, labels, persons, left_out = read_sets(source, how, progress)
     release = method.apply(sets, labels, seed, progress, person=persons)
     secret = release.secret
