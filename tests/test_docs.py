@@ -83,6 +83,14 @@ def _run(line: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
     return int(ended.value.code or 0), told.err + told.out
 
 
+def test_pictures_of_the_gallery_are_of_the_code_above_them() -> None:
+    page = ROOT / "docs" / "gallery.md"
+    shown = re.findall(r"'(.*)'\n\n```\n\n!\[.*?\]\((.*?svg)\)", page.read_text(encoding="utf-8"))
+    assert {Path(path).name for _, path in shown} == {path.name for path in (page.parent / "gallery").glob("*.svg")}
+    for title, path in shown:
+        assert f">{title}<" in (page.parent / path).read_text(encoding="utf-8"), path
+
+
 def test_links_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):

@@ -81,12 +81,13 @@ def new(title: str, subtitle: str = "", *, alt: str = "", x: str = "", y: str = 
         paper_bgcolor=PAPER,
         plot_bgcolor=PAPER,
         colorway=[BLUE, ORANGE, GREEN, VERMILLION],
-        margin={"l": 60, "r": 24, "t": 84, "b": 56},
+        margin={"l": 60, "r": 24, "t": 98, "b": 56},
         height=height,
         bargap=0.18,
         dragmode=False,
         hoverlabel={"font": {"family": _FONT, "size": 13}},
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"color": INK}},
+        # Below the axes: above them stands the title.
+        legend={"orientation": "h", "x": 0, "y": -56 / max(height - 154, 50), "yanchor": "top", "font": {"color": INK}},
         meta={"alt": alt or title},
     )
     figure.update_xaxes(**axis, showgrid=False, title_text=x)

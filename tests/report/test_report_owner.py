@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from nominym import error
 from nominym.guarantee import GROUPS
 from nominym.release import FilePair, Manifest
 from nominym.release.manifest import options_of
+from nominym.report import owner as owner_page
 from nominym.report.words import percent
 from nominym.table import Comparison
 from pages import HOSTILE, Page
@@ -89,6 +91,35 @@ def test_it_shows_what_kept_columns_add(strict) -> None:
     assert found.holds_masked
     assert "with kept columns, attacks found" in page.text
     assert "verdict open" in [attrs.get("class") for _, attrs in page.tags]
+
+
+def test_a_share_above_the_bound_by_chance_is_explained(discharges, tmp_path, monkeypatch) -> None:
+    frame, meanings = discharges
+    res = nym.rank_swap(frame[list(meanings)], meanings, k=5)
+    found = res.linkage()
+    lucky = {"share": 0.213, "low": 0.19, "high": 0.24, "attacked": 1000, "holds": True}
+    table = found.attacks.assign(**lucky)
+    monkeypatch.setattr(owner_page.measured, "attacks", lambda *_: replace(found, attacks=table))
+    page = owners(tmp_path / "a.html", res)
+    assert "More than the bound of 20 % was found (" in page.text
+    assert "21.3 %), which is within chance: the bound limits a probability, and among 1,000 attacked" in page.text
+    assert "not exceeded by more than chance" in page.text
+    assert "verdict holds" in [attrs.get("class") for _, attrs in page.tags]
+
+
+def test_headlines_of_item_sets_are_wrong_and_lost_items(tmp_path) -> None:
+    rows = [["bread", "milk"], ["bread"], ["bread"], ["bread", "beer"]]
+    sets = nym.Itemsets.from_lists(rows, items=["bread", "milk", "beer", "never"])
+    rel = nym.recode(sets, k=4)
+    page = owners(tmp_path / "a.html", rel, sets=sets)
+    # All bases are {bread}: two records of two items have one of them wrong.
+    assert "Wrong items 25 %" in page.text
+    assert "Lost items 2 of 4" in page.text
+    assert "are 25 % of the items that it has, mean of all records; 2 of the 4 items are in no base." in page.text
+    assert "Error of counts" not in page.text.partition("What was done")[0]
+    public = Page(nym.report.write(tmp_path / "b.html", rel))
+    assert "Wrong items, expected 25 %" in public.text
+    assert "Lost items 3 of 4" in public.text
 
 
 def test_where_nothing_is_kept_the_guarantee_stands_alone(discharges, tmp_path) -> None:

@@ -349,14 +349,13 @@ def compared(table: pd.DataFrame, by: str, limit: float, suggested: str, unit: s
         )
     top = max(float(shown[["largest", "bound"]].max().max()), limit) if len(shown) else limit
     figure.add_hline(
-        limit, line={"color": chart.FAINT, "width": 1, "dash": "dot"}, annotation_position="top right",
+        limit, line={"color": chart.FAINT, "width": 1, "dash": "dot"}, annotation_position="bottom left",
         annotation_text=f"largest risk borne, {percent(limit)}", annotation_font={"color": chart.FAINT, "size": 12},
     )  # fmt: skip
     figure.update_yaxes(tickformat=".1%" if top < 0.1 else ".0%", range=[-0.08 * top, 1.1 * top])
     most = float(shown[by].max()) if len(shown) else 0.0
     form = {} if by == "correlations" else {"tickformat": ".1%" if most < 0.1 else ".0%"}
     figure.update_xaxes(range=[-0.03 * (most or 1.0), 1.1 * (most or 1.0)], showgrid=True, **form)
-    figure.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"b": 110})
     return figure
 
 

@@ -40,16 +40,20 @@ def public_page(subject: ItemsetRelease, title: str | None) -> Page:
     if rel.guarantee:
         tiles.append(Tile(number(subject.least), "Rows that a record could be", "at least"))
     change = []
+    lost = _lost(rel)
     if "expected_error" in summary:
         error, threshold = share(summary["expected_error"], 2), summary["threshold"]
         rows: list[list[Any]] = [
             ["Items flipped, of the items of a record; expected", error],
+            ["Items that are in no base", lost],
             ["Items in which a row may be wrong, mean", float(f"{threshold['mean']:.2g}")],
             ["Items in which a row may be wrong, largest", threshold["largest"]],
         ]
         lead = "Expected over all possible draws, to two digits. What this draw did is not published."
         change.append(Section("Expected change", lead, [Grid.of("Expected change", ["figure", "value"], rows)]))
-        tiles.append(Tile(error.text, "Items expected to be flipped", "of those of a record"))
+        tiles.append(Tile(error.text, "Wrong items, expected", _WRONG))
+        said = said._replace(paragraphs=[*said.paragraphs, _cost(rel, f"are expected to be {error.text}", lost)])
+    tiles.append(_lost_tile(rel, lost))
     if "groups" in summary:
         tiles.append(Tile(about(summary["groups"]["count"]), "Groups", f"of {summary['groups']['smallest']} or more"))
     sections = [_what_was_done(subject), *guarantee.section(said), *change]
@@ -71,6 +75,9 @@ def owners_page(
     found = risk.worlds(rel, sets, k=least, progress=progress)
     errors = _errors(sets, rel.base, progress)
     said = statement(rel.guarantee)
+    if rel.secret is not None:
+        cost = _cost(rel, f"are {percent(rel.error_rate())}", _lost(rel, sets))
+        said = said._replace(paragraphs=[*said.paragraphs, cost])
     sections = [
         _what_was_done(subject),
         *guarantee.section(said),
@@ -84,10 +91,32 @@ def owners_page(
     return Page(
         edition="owner",
         verdict=_verdict(verified(said, subject.verify(progress)), found, least),
-        tiles=_tiles(rel, found, least, errors),
+        tiles=_tiles(rel, sets, found, least),
         sections=sections,
         **_head(subject, title, "itemsets", *(() if swept is None else ("map",))),
     )
+
+
+_WRONG = "missing or added in a base, relative to the items of the record"
+
+
+def _lost(rel: Release, sets: Any = None) -> int:
+    """Count the items that no base has, which are published as uncertain at best; with ``sets``, those they have."""
+    if sets is None:
+        return int((rel.base.core.frequencies() == 0).sum())
+    old, new = over_both(sets, rel.base)
+    return int(((old.core.frequencies() > 0) & (new.core.frequencies() == 0)).sum())
+
+
+def _lost_tile(rel: Release, lost: int) -> Tile:
+    return Tile(f"{lost:,} of {rel.base.n_items:,}", "Lost items", "in no base; published as uncertain at best")
+
+
+def _cost(rel: Release, wrong: str, lost: int) -> str:
+    """Say what the release costs, in items."""
+    none = "one item is" if lost == 1 else f"{lost:,} of the {rel.base.n_items:,} items are"
+    said = f"What it costs: the items that are wrong in the base of a record, missing or added, {wrong} of the items "
+    return f"{said}that it has, mean of all records; {none} in no base."
 
 
 def _head(subject: ItemsetRelease, title: str | None, *sources: str) -> dict[str, Any]:
@@ -125,16 +154,15 @@ def _verdict(said: Verdict, found: Any, least: int) -> Verdict:
     return said._replace(headline=f"{said.headline}{more}", paragraphs=[*said.paragraphs, counted])
 
 
-def _tiles(rel: Any, found: Any, least: int, errors: pd.DataFrame) -> list[Tile]:
+def _tiles(rel: Any, sets: Any, found: Any, least: int) -> list[Tile]:
     made = [
         Tile(number(found.smallest), "Rows that a record could be", f"fewest; wanted are {least:,}"),
         Tile(percent(1 / least), "Bound to compare with", f"1 in {least:,}"),
-        Tile(number(found.quantiles["median"]), "Median of rows", "that a record could be"),
     ]
     if rel.secret is not None:
-        made.append(Tile(percent(rel.error_rate()), "Items flipped", "relative to the items of a record"))
-    made.append(Tile(percent(float(errors["present"].mean())), "Error of counts", "mean over queries, of all records"))
-    made.append(Tile(number(float(rel.threshold.mean())), "Mean threshold", "items in which a form may be wrong"))
+        made.append(Tile(percent(rel.error_rate()), "Wrong items", _WRONG))
+    made.append(_lost_tile(rel, _lost(rel, sets)))
+    made.append(Tile(number(float(rel.threshold.mean())), "Uncertainty", "items in which a row may be wrong, mean"))
     return made
 
 

@@ -26,7 +26,7 @@ from nominym.report.guarantee import (
     verified,
 )
 from nominym.report.subject import MaskedTable, options
-from nominym.report.words import interval, listed, number, one_in, percent
+from nominym.report.words import by_chance, interval, listed, number, one_in, percent
 from nominym.table import Change, Comparison
 
 # Rows of the table of categories, for each attribute.
@@ -98,6 +98,7 @@ def _verdict(said: Verdict, found: risk.Linkage, kept: Sequence[Any]) -> Verdict
         f"The attacks that were run found at most {percent(worst['share'])} of the {unit}{around}: {worst['attack']}, "
         f"by {listed([*worst['known'], *worst['also_known']])}. A better attack may find more."
     )
+    most = " ".join([most, *_above_by_chance(found)])
     if said.state == "broken":
         return said._replace(paragraphs=[*said.paragraphs, most])
     exceeding = [row for row in measured.rows_by_name(found.attacks) if row["holds"] is False]
@@ -116,6 +117,16 @@ def _verdict(said: Verdict, found: risk.Linkage, kept: Sequence[Any]) -> Verdict
         return said._replace(state="open", headline=headline, paragraphs=[*said.paragraphs, exceeded, most])
     headline = _with_more(said.headline, f"attacks found at most {percent(worst['share'])}")
     return said._replace(headline=headline, paragraphs=[*said.paragraphs, most])
+
+
+def _above_by_chance(found: risk.Linkage) -> list[str]:
+    """Explain why a share above the bound may leave the bound unbroken, where there is one."""
+    over = [row for row in measured.rows_by_name(found.attacks) if row["holds"] and row["share"] > (found.bound or 1)]
+    if found.bound is None or not over:
+        return []
+    row = max(over, key=lambda row: float(row["share"]))
+    also = f" ({row['attack']}, by {listed([*row['known'], *row['also_known']])}: {percent(row['share'])})"
+    return [by_chance(row["share"], found.bound, row["attacked"]).replace(" was found", f" was found{also}", 1)]
 
 
 def _with_more(headline: str, more: str) -> str:
@@ -139,7 +150,8 @@ def _tiles(
         made.append(Tile(percent(found.share), "With kept columns", f"of the {unit} re-identified, at most"))
     if found.bound is not None:
         exceeded = "exceeded" if found.holds_masked is False else "exceeded with kept columns"
-        made.append(Tile(percent(found.bound), "Bound to compare with", "not exceeded" if found.holds else exceeded))
+        kept = "not exceeded by more than chance" if _above_by_chance(found) else "not exceeded"
+        made.append(Tile(percent(found.bound), "Bound to compare with", kept if found.holds else exceeded))
         worse = float(found.attacks["above_half"].max())
         made.append(Tile(percent(worse), "Worst-off", "found, or believed found, with more than 1/2"))
     swaps, groups = measured.candidates(table.realised), table.summary.get("groups")

@@ -235,9 +235,8 @@ def _figure(figure: go.Figure) -> dict[str, Any]:
     layout = plain["layout"]
     layout.pop("title", None)
     layout.pop("template", None)
-    # Room for the titles of panels and legends, none for the one above them.
-    above = bool(layout.get("annotations")) or any(trace.get("name") for trace in plain["data"])
-    layout["margin"] = {**layout.get("margin", {}), "t": 40 if above else 12}
+    # Room for the titles of panels and for what stands at bounds, none for the title above them.
+    layout["margin"] = {**layout.get("margin", {}), "t": 40 if layout.get("annotations") else 12}
     return {"data": plain["data"], "layout": layout}
 
 

@@ -14,6 +14,8 @@ from nominym.study.summary import means
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+_MOST_TICKS = 12
+
 
 def figure(
     results: pd.DataFrame,
@@ -84,9 +86,11 @@ def figure(
             line={"color": colour},
             marker={"symbol": mark, "size": 8, "color": colour},
         )
-    drawn.update_layout(legend={"y": -0.2, "yanchor": "top"})
     if log:
-        drawn.update_xaxes(type="log")
+        # Plotly would write some digits of every power of ten.
+        ticks = sorted(set(points["x"]))
+        shown = {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]} if len(ticks) <= _MOST_TICKS else {}
+        drawn.update_xaxes(type="log", **shown)
     return drawn
 
 
