@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from pathlib import Path
 from typing import Any
@@ -85,28 +84,9 @@ def test_without_a_seed_nothing_repeats_and_the_guarantee_is_stated(data: Any, t
     assert first.summary["bound"] == 1 / K
 
 
-def kill_first_attempts(run: Any) -> Any:
-    def die() -> None:
-        from pyspark import TaskContext
-
-        task = TaskContext.get()
-        if task.attemptNumber() == 0 and task.partitionId() % 2 == 0:
-            os._exit(1)
-
-    def dying_alone(rows: Any) -> Any:
-        die()
-        return run(rows)
-
-    def dying(left: Any, right: Any) -> Any:
-        die()
-        return run(left, right)
-
-    return dying if len(inspect.signature(run).parameters) == 2 else dying_alone
-
-
 @pytest.mark.parametrize("plan", ["driver", "blocks"])
 def test_killed_and_moved_tasks_give_the_same_rows(
-    session: Any, data: Any, table: Any, plan: Any, monkeypatch: pytest.MonkeyPatch
+    session: Any, data: Any, table: Any, plan: Any, kill_first_attempts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nominym.spark import blocks, methods, tasks
 

@@ -78,10 +78,10 @@ def mask(
     histogram = hashed.select(*within, ORDER).mapInArrow(_counting(known, shift), f"cell int, n long, {SUM} long")
     counted = histogram.groupBy("cell").agg(F.sum("n").alias("n"), F.sum(SUM).alias(SUM)).toArrow()
     least = max(size or BLOCK_RECORDS, 2 * k)
-    block_of, number = _cut(counted["cell"].to_numpy(), counted["n"].to_numpy(), least, 1 << cells)
-    cut = session.sparkContext.broadcast(block_of)
+    block_of, number = cut(counted["cell"].to_numpy(), counted["n"].to_numpy(), least, 1 << cells)
+    told_cut = session.sparkContext.broadcast(block_of)
     in_block = T.StructType([*hashed.schema.fields, T.StructField(BLOCK, T.IntegerType())])
-    rows = hashed.mapInArrow(_finding(known, cut, within, shift), in_block)
+    rows = hashed.mapInArrow(_finding(known, told_cut, within, shift), in_block)
     totals = np.bincount(block_of[counted["cell"].to_numpy()], counted["n"].to_numpy(), number).astype(np.int64)
     sums = np.zeros(number, dtype=np.int64)
     np.add.at(sums, block_of[counted["cell"].to_numpy()], counted[SUM].to_numpy())
@@ -97,8 +97,7 @@ def mask(
                       T.StructField(FIGURES, T.StringType())]),
     )  # fmt: skip
     with waiting(made):
-        said = [json.loads(row[0]) for row in made.filter(F.col(FIGURES).isNotNull()).select(FIGURES).collect()]
-        summary = _summed(said, source, found, within, seed is not None)
+        summary = _summed(said(made), source, found, within, seed is not None)
         summary["groups"]["constant"] = constant(source, made, others)
     blocks = f"groups were formed in {number:,} blocks of near records, each by itself"
     summary["notes"] = notes_of(summary["attributes"], [blocks, *told.public])
@@ -106,7 +105,7 @@ def mask(
         "columns": list(masked), **method.params(), "roots": roots, "engine": "spark", "plan": "blocks",
         "blocks": number, **made_with(seed),
     }  # fmt: skip
-    return Result(source.released(made), method, params, summary), made, [known, cut, job]
+    return Result(source.released(made), method, params, summary), made, [known, told_cut, job]
 
 
 def _bits(columns: int) -> int:
@@ -190,11 +189,7 @@ def _counting(known: Any, shift: int) -> Callable[[Iterator[pa.RecordBatch]], It
         columns = [cells.astype(np.int32), times.astype(np.int64), sums]
         return pa.record_batch([pa.array(column) for column in columns], names=["cell", "n", SUM])
 
-    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield tasks.without_values(counted, batch)
-
-    return count
+    return tasks.of_batches(counted)
 
 
 def _finding(
@@ -206,14 +201,15 @@ def _finding(
             [*plan.in_utc(batch).columns, pa.array(block.astype(np.int32))], names=[*batch.schema.names, BLOCK]
         )
 
-    def find(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield tasks.without_values(found, batch)
-
-    return find
+    return tasks.of_batches(found)
 
 
-def _cut(cells: NDArray[np.int64], counts: NDArray[np.int64], least: int, span: int) -> tuple[NDArray[np.int64], int]:
+def said(made: DataFrame) -> list[dict[str, Any]]:
+    """Collect the figures that blocks say beside their first record."""
+    return [json.loads(row[0]) for row in made.filter(F.col(FIGURES).isNotNull()).select(FIGURES).collect()]
+
+
+def cut(cells: NDArray[np.int64], counts: NDArray[np.int64], least: int, span: int) -> tuple[NDArray[np.int64], int]:
     """Cut the cells into blocks of at least so many records; return the block of each cell, and how many there are."""
     sizes = np.zeros(span, dtype=np.int64)
     sizes[cells] = counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -19,12 +19,13 @@ from nominym.aggregate import Microaggregate
 from nominym.control import Progress, check_progress, check_seed
 from nominym.error import Advice, DataError, MissingValueError, ParameterError
 from nominym.groups import Notes
+from nominym.itemsets import Recode
 from nominym.meaning import Meaning
 from nominym.method import Method, Result
 from nominym.noise import Noise
 from nominym.spark import blocks as by_blocks
 from nominym.spark import draws, figures, kept, plan, tasks
-from nominym.spark.source import BLOCK, COUNT, DRAWN, GROUP, ORDER, OTHER, SUM, Source, summed, waiting
+from nominym.spark.source import BLOCK, COUNT, DRAWN, GROUP, ORDER, OTHER, SUM, Source, Staged, summed, waiting
 from nominym.swap import DataSwap, RankSwap
 from nominym.table import column_names
 
@@ -56,25 +57,6 @@ def mask(
     return made.result
 
 
-class Staged(NamedTuple):
-    """A result, its records where they wait until they are asked for, if they do, and what all tasks were told."""
-
-    result: Result
-    waiting: DataFrame | None
-    told: Sequence[Broadcast[Any]]
-
-    def forget(self) -> None:
-        """Let go of what waits, in memory and on disk; who asks for it has it computed again."""
-        if self.waiting is not None:
-            self.waiting.unpersist(blocking=True)
-
-    def end(self) -> None:
-        """Let go of all that tasks need, after which the result cannot be computed again."""
-        self.forget()
-        for each in self.told:
-            each.destroy()
-
-
 def staged(
     method: Method,
     data: DataFrame,
@@ -97,6 +79,8 @@ def staged(
         raise ParameterError("give 'driver' or 'blocks', or None to choose by size", parameter="plan", value=plan)
     if not isinstance(data, DataFrame):
         raise DataError(f"a Spark data frame is needed, not {type(data).__name__}")
+    if isinstance(method, Recode):
+        raise ParameterError(f"{method!r} recodes item sets", parameter="method", remedy="call nym.spark.recode")
     if plan == "blocks" and not _in_blocks(method):
         raise ParameterError(
             f"{method!r} depends on all records at once; blocks change what it does",

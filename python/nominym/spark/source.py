@@ -6,17 +6,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark import StorageLevel
+from pyspark.core.broadcast import Broadcast
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from nominym.error import DataError, no_column
+from nominym.method import Result
 from nominym.spark import tasks
 from nominym.spark.plan import Counted, in_utc
 
@@ -61,7 +63,7 @@ class Source:
         columns = []
         for i, field in enumerate(fields):
             if field.name in inside:
-                _check_categories(field)
+                check_categories(field)
             if not _can_be_sorted(field.dataType):
                 raise DataError(
                     f"its type {field.dataType.simpleString()} has no order in which different values differ and that "
@@ -69,7 +71,7 @@ class Source:
                     column=field.name,
                     remedy="drop the column, or turn it into text first",
                 )
-            columns.append(_written(quoted(field.name), field, field.name in inside).alias(f"c{i}"))
+            columns.append(written(quoted(field.name), field, field.name in inside).alias(f"c{i}"))
         kept = tuple(field.name for field in fields)
         return cls(data.select(*columns), kept, tuple(fields), tuple(name for name in kept if name in inside))
 
@@ -176,7 +178,8 @@ def quoted(name: str) -> Any:
     return F.col("`" + name.replace("`", "``") + "`")
 
 
-def _check_categories(field: T.StructField) -> None:
+def check_categories(field: T.StructField) -> None:
+    """Refuse columns of types that are not compared."""
     if not isinstance(field.dataType, _CATEGORIES):
         raise DataError(
             f"its type {field.dataType.simpleString()} has no categories on Spark: text, numbers, dates and times have",
@@ -185,7 +188,7 @@ def _check_categories(field: T.StructField) -> None:
         )
 
 
-def _written(column: Any, field: T.StructField, inside: bool) -> Any:
+def written(column: Any, field: T.StructField, inside: bool) -> Any:
     """Write values in one way where they are compared: NaN is missing, and −0 is 0."""
     if inside and isinstance(field.dataType, T.FloatType | T.DoubleType):
         kind = field.dataType
@@ -204,6 +207,25 @@ def _can_be_sorted(kind: T.DataType) -> bool:
     return not isinstance(
         kind, T.MapType | T.VariantType | T.UserDefinedType | T.CalendarIntervalType | T.YearMonthIntervalType
     )
+
+
+class Staged(NamedTuple):
+    """A result, its records where they wait until they are asked for, if they do, and what all tasks were told."""
+
+    result: Result
+    waiting: DataFrame | None
+    told: Sequence[Broadcast[Any]]
+
+    def forget(self) -> None:
+        """Let go of what waits, in memory and on disk; who asks for it has it computed again."""
+        if self.waiting is not None:
+            self.waiting.unpersist(blocking=True)
+
+    def end(self) -> None:
+        """Let go of all that tasks need, after which the result cannot be computed again."""
+        self.forget()
+        for each in self.told:
+            each.destroy()
 
 
 @contextmanager

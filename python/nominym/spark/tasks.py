@@ -29,6 +29,18 @@ def without_values(run: Callable[..., Made], *given: Any) -> Made:
     raise plan.PlanError(told)
 
 
+def of_batches(
+    run: Callable[[pa.RecordBatch], pa.RecordBatch],
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Make a task of a function of batches."""
+
+    def each(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield without_values(run, batch)
+
+    return each
+
+
 def use_task_threads() -> None:
     """Use as many threads as Spark gives the task."""
     from pyspark import TaskContext
