@@ -136,7 +136,7 @@ def lost(change: Change, before: Attribute, progress: Progress = None) -> dict[s
     ``sse`` is the sum of squared distances between values before and after, by the number of records with both;
     ``loss`` the sum relative to that with one mean for all; ``values`` the number of different ones afterwards.
     """
-    found, total = squares(change), total_squares(before, progress)
+    found, total = squares(change), total_squares(before, progress=progress)
     return {
         "values": change.after.size,
         "sse": found / change.records if change.records else 0.0,

@@ -32,15 +32,14 @@ from nominym.method import Result, made_with
 from nominym.spark import blocks, draws, plan, tasks
 from nominym.spark.source import (
     BLOCK,
+    CELL,
     COUNT,
-    DRAWN,
     ORDER,
     OTHER,
-    SUM,
+    Parts,
     Staged,
     check_categories,
     content_of,
-    mixed,
     quoted,
     summed,
     waiting,
@@ -302,7 +301,7 @@ def _by_driver(method: Recode, rows: DataFrame, counts: Counts, seed: int | None
     schema = _schema(made, rows)
     data = rows.sparkSession.createDataFrame(made, schema)
     params = {**release.params, "engine": "spark", "plan": "driver"}
-    result = Recoded(data.orderBy(*data.columns), method.public, params, dict(release.summary))
+    result = Recoded(Parts.of(data, "base").sorted(data, data.columns), method.public, params, dict(release.summary))
     return Staged(result, None, [])
 
 
@@ -357,29 +356,20 @@ def _by_blocks(method: Recode, rows: DataFrame, counts: Counts, seed: int | None
     few = rows.filter(F.pmod(_hash_of_set(), F.lit(share)) == 0).select(ITEMS)
     borders = context.broadcast(_prefixes_of(few.mapInArrow(_bordering(known), f"{KEY} binary").distinct().toArrow()))
     fields = [T.StructField(KEY, T.BinaryType()), *(rows.schema[name] for name in labelled)]
-    schema = T.StructType([T.StructField(BLOCK, T.IntegerType()), *fields])
+    schema = T.StructType([T.StructField(CELL, T.IntegerType()), *fields])
     content = [part for name, kind in ((field.name, field.dataType) for field in fields)
                for part in content_of(F.col(name), kind)]  # fmt: skip
-
-    def keyed(cut: Any) -> DataFrame:
-        chosen = rows.select(ITEMS, *labelled).mapInArrow(_keying(known, borders, cut), schema)
-        return chosen.withColumn(ORDER, F.xxhash64(*content)).withColumn(OTHER, F.xxhash64(F.lit("nominym"), *content))
-
-    cells = keyed(None).groupBy(BLOCK).agg(F.count(F.lit(1)).alias(COUNT), summed()).toArrow()
-    at, size = cells[BLOCK].to_numpy(), cells[COUNT].to_numpy()
-    least = max(blocks.BLOCK_RECORDS, 2 * method.least)
-    block_of, number = blocks.cut(at, size, least, len(borders.value) + 1)
-    totals = np.bincount(block_of[at], size, number).astype(np.int64)
-    sums = np.zeros(number, dtype=np.int64)
-    np.add.at(sums, block_of[at], cells[SUM].to_numpy())
-    told = context.broadcast(block_of)
-    job = context.broadcast((replace(method, taxonomy=None), known.value.names, totals, sums))
+    keyed = rows.select(ITEMS, *labelled).mapInArrow(_keying(known, borders), schema)
+    keyed = keyed.withColumn(ORDER, F.xxhash64(*content)).withColumn(OTHER, F.xxhash64(F.lit("nominym"), *content))
+    cells = keyed.groupBy(CELL).agg(F.count(F.lit(1)).alias(COUNT), summed()).toArrow()
+    found = blocks.Blocks.cut(rows.sparkSession, cells, method.least, len(borders.value) + 1)
+    number = found.number
+    job = context.broadcast((replace(method, taxonomy=None), known.value.names, draws.new_key(seed), found))
     out = _schema(pa.table({"base": pa.array([], pa.list_(known.value.names.type))}), rows)
-    solved = T.StructType([*out.fields, T.StructField(DRAWN, T.LongType()),
-                           T.StructField(blocks.FIGURES, T.StringType())])  # fmt: skip
-    made = keyed(told).groupBy(BLOCK).applyInArrow(_solving(job, draws.new_key(seed)), solved)
+    solved = T.StructType([*out.fields, T.StructField(blocks.FIGURES, T.StringType())])
+    made = found.joined(keyed).groupBy(BLOCK).applyInArrow(_solving(job), solved)
     with waiting(made):
-        said = blocks.said(made)
+        said, parts = blocks.said(made), Parts.of(made, "base")
         summary = _summed(said, counts, len(known.value.names), None if seed is not None else method)
         if labelled:
             most = rows.groupBy(LABEL).agg(F.count(F.lit(1)).alias(COUNT)).agg(F.count(COUNT), F.max(COUNT))
@@ -390,9 +380,8 @@ def _by_blocks(method: Recode, rows: DataFrame, counts: Counts, seed: int | None
         summary["taxonomy"] = {"concepts": len(meant), "links": meant.links, "root": meant.root}
     summary["notes"] = [f"groups were formed in {number:,} blocks along the Gray order of the sets, each by itself"]
     params = _params(method, seed, plan="blocks", blocks=number)
-    data = mixed(made, out.fieldNames())
-    result = Recoded(data.orderBy(*data.columns), method.public, params, summary)
-    return Staged(result, made, [known, borders, told, job])
+    result = Recoded(parts.sorted(made, out.fieldNames()), method.public, params, summary)
+    return Staged(result, made, [known, borders, job])
 
 
 def _items(method: Recode, rows: DataFrame) -> _Known:
@@ -473,27 +462,25 @@ def _bordering(known: Any) -> _Task:
     return tasks.of_batches(found)
 
 
-def _keying(known: Any, borders: Any, cut: Any) -> _Task:
-    """Make the task that writes keys, and finds the cell of each, or its block where the cells are ``cut``."""
+def _keying(known: Any, borders: Any) -> _Task:
+    """Make the task that writes keys, and finds the cell of each."""
 
     def found(batch: pa.RecordBatch) -> pa.RecordBatch:
         here: _Known = known.value
         batch = plan.in_utc(batch)
         made = keys(here.sets(batch.column(0)), here.word)
         cells = np.searchsorted(borders.value, _prefixes(made), side="right")
-        place = pa.array((cells if cut is None else cut.value[cells]).astype(np.int32))
-        return pa.record_batch([place, made, *batch.columns[1:]], names=[BLOCK, KEY, *batch.schema.names[1:]])
+        place = pa.array(cells.astype(np.int32))
+        return pa.record_batch([place, made, *batch.columns[1:]], names=[CELL, KEY, *batch.schema.names[1:]])
 
     return tasks.of_batches(found)
 
 
-def _solving(job: Any, key: bytes) -> Callable[[pa.Table], pa.Table]:
+def _solving(job: Any) -> Callable[[pa.Table], pa.Table]:
     def solved(rows: pa.Table) -> pa.Table:
         tasks.use_task_threads()
-        method, names, totals, sums = job.value
-        block, records = rows[BLOCK][0].as_py(), rows.num_rows
-        if records != totals[block] or plan.hash_sum(rows[ORDER]) != sums[block]:
-            raise plan.PlanError(plan.CHANGED)
+        method, names, key, plans = job.value
+        block, records = plans.check(rows), rows.num_rows
         rows = plan.in_utc(rows)
         by = [(name, "ascending") for name in (KEY, ORDER, OTHER)]
         rows = rows.take(pc.sort_indices(rows.select([KEY, ORDER, OTHER]), sort_keys=by))
@@ -509,9 +496,9 @@ def _solving(job: Any, key: bytes) -> Callable[[pa.Table], pa.Table]:
             warnings.simplefilter("ignore")
             release = method.apply(sets, label, start)
         made = _table_of(release, None if label is None else label.type)
-        told = {name: release.summary[name] for name in ("records", "expected_error", "threshold", "groups")}
-        said = pa.array([json.dumps(told)] + [None] * (records - 1), pa.string())
-        return made.append_column(DRAWN, tasks.mixing(key, block, records)).append_column(blocks.FIGURES, said)
+        figures = {name: release.summary[name] for name in ("records", "expected_error", "threshold", "groups")}
+        said = pa.array([json.dumps(figures)] + [None] * (records - 1), pa.string())
+        return made.append_column(blocks.FIGURES, said)
 
     def solve(rows: pa.Table) -> pa.Table:
         return tasks.without_values(solved, rows)
