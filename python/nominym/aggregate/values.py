@@ -34,11 +34,19 @@ def aggregated(attribute: Attribute, partition: Partition, *, common: bool, prog
     return _replaced(attribute, partition, stays, common, progress)
 
 
-def total_squares(attribute: Attribute, progress: Progress = None) -> float:
-    """Return the sum of squared distances of all values of a column to their overall mean."""
-    rows = np.arange(len(attribute.column), dtype=np.uint32)
-    one = Partition(np.zeros_like(rows), rows)
-    return squares(_replaced(attribute, one, np.array([True]), False, progress))
+def total_squares(attribute: Attribute, counts: NDArray[np.uint64] | None = None, progress: Progress = None) -> float:
+    """Return the sum of squared distances of all values of a column to their overall mean.
+
+    ``counts`` are the records of each category, by default those that the column has.
+    """
+    weights = attribute.column.counts if counts is None else counts
+    used = np.flatnonzero(weights).astype(np.uint32)
+    if not len(used):
+        return 0.0
+    once = replace(attribute, column=attribute.column.with_codes(used))
+    change = _replaced(once, Partition(np.zeros_like(used), used), np.array([True]), False, progress, weights)
+    apart = change.space.pairs(change.before.places[used], np.repeat(change.after.places[:1], len(used)), progress)
+    return math.fsum(weights[used] * apart**2)
 
 
 def squares(change: Change) -> float:
@@ -66,8 +74,14 @@ def _are_periods(column: Column) -> bool:
 
 
 def _replaced(
-    attribute: Attribute, partition: Partition, stays: NDArray[np.bool_], common: bool, progress: Progress
+    attribute: Attribute,
+    partition: Partition,
+    stays: NDArray[np.bool_],
+    common: bool,
+    progress: Progress,
+    weights: NDArray[np.uint64] | None = None,
 ) -> Change:
+    """Put one value in place of those of each group; ``weights``, of one group, count its records by category."""
     if len(attribute.space.places) > 1:
         # What became of the values plays no part.
         how = (attribute.space.measure, attribute.space.root) if isinstance(attribute.space, ConceptSpace) else ()
@@ -75,6 +89,10 @@ def _replaced(
         attribute = replace(attribute, space=alone, places=alone.places[0])
     codes, space = attribute.place_codes, attribute.space
     cells = partition.cells(codes, (codes != MISSING) & stays[partition.group_of])
+    if weights is not None:
+        every = np.zeros(len(space), dtype=np.uint64)
+        np.add.at(every, attribute.places, weights)
+        cells = cells._replace(counts=every[cells.places])
     of_group = np.full(len(partition.sizes), MISSING, dtype=np.uint32)
     listed: Any = ()
     kind = attribute.column.kind

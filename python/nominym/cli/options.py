@@ -227,13 +227,14 @@ COMMANDS: Mapping[str, Command] = {
     "recode": Command(
         "Publish set-valued records so that each may be any of at least k rows.",
         ("items", "out", "concepts", "label", "person", "column", "record", "item", "missing", "seed", *_HIERARCHY,
-         "key", "delimiter", "encoding", "comment", "overwrite", "config"), "",
+         "key", "delimiter", "encoding", "comment", *_SPARK, "overwrite", "config"), "",
         "Rows are always shuffled. From a table, only the items and the label are used.", (
             "recode baskets.dat -o release.parquet --k 8",
             "recode sales.csv --record receipt --item article -o release.csv --k 8",
             "recode baskets.parquet --column items --label illness -o release.parquet --l 6",
             "recode visits.parquet --column diagnoses --taxonomy icd-9-cm -o release.parquet --k 8",
             "recode baskets.parquet --column items --person customer -o release.parquet --k 8",
+            "recode baskets.parquet --column items -o release.parquet --k 8 --engine spark --master local[8]",
             "recode --config release.toml",
         )),
     "measure": Command(

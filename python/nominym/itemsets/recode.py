@@ -185,10 +185,7 @@ class Recode(RecodeOptions, Method):
         """Publish the records so that each may be any of at least k rows, or groups show l labels."""
         check_sets(sets=sets)
         check_seed(seed)
-        if sets.n < self.least:
-            what = f"{sets.n:,} records, but each needs {self.least:,} forms"
-            remedy = "give a smaller number, or more records"
-            raise DataError(what, parameter=self._said, value=self.least, remedy=remedy)
+        self.check_size(sets.n)
         if self.structure == "ring" and self.insiders == "refused":
             if labels is not None:
                 raise ParameterError(f"in a ring {_LABELLED}", parameter="labels", remedy=_REMEDY)
@@ -220,6 +217,21 @@ class Recode(RecodeOptions, Method):
             progress=progress,
             taxonomy=meant,
         )
+
+    def check_size(self, records: int) -> None:
+        """Refuse fewer records than each is to have forms."""
+        if records < self.least:
+            what = f"{records:,} records, but each needs {self.least:,} forms"
+            remedy = "give a smaller number, or more records"
+            raise DataError(what, parameter=self._said, value=self.least, remedy=remedy)
+
+    def stated(self, labelled: bool, summary: Mapping[str, Any], seeded: bool) -> Guarantee:
+        """State what a release guarantees, by what it says of labels and groups."""
+        labels = ["the label"] if labelled else []
+        said = self.statement(["the items"], labels, seeded=seeded)
+        if said.kind == "groups" and "persons" in summary.get("groups", {}):
+            return of_groups(self.least, ["the items"], labels, what="all items", person="of persons")
+        return said
 
     def _taxonomy(self) -> Taxonomy | None:
         if isinstance(self.taxonomy, str):

@@ -14,7 +14,7 @@ from nominym.atomic import check_new, draft_of
 from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import DataError, MissingValueError, ParameterError
 from nominym.files import StrPath
-from nominym.guarantee import Guarantee, none, of_groups
+from nominym.guarantee import Guarantee, none
 from nominym.itemsets import metrics
 from nominym.itemsets.concepts import check_taxonomy, closed, lowest
 from nominym.itemsets.graph import Graph
@@ -235,11 +235,7 @@ class Release:
         """Return what the release guarantees: the claim, its adversary, unit and premise, and what is not covered."""
         if self.method is None:
             return none("Nothing is guaranteed: how the release was made is not recorded.")
-        labels = [] if self.labels is None else ["the label"]
-        said = self.method.statement(["the items"], labels, seeded=bool(self.params.get("seeded")))
-        if said.kind == "groups" and "persons" in self.summary.get("groups", {}):
-            return of_groups(self.method.least, ["the items"], labels, what="all items", person="of persons")
-        return said
+        return self.method.stated(self.labels is not None, self.summary, bool(self.params.get("seeded")))
 
     def __eq__(self, other: object) -> bool:
         """Return whether two releases have the same rows in the same order."""

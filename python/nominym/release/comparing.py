@@ -168,6 +168,7 @@ class SetsPair(_OfRelease):
 
 def are_sets(original: StrPath, release: StrPath) -> bool:
     """Return whether two files are item sets and a release of them."""
+    _refuse_folders(original, release)
     if files.suffix(as_path(original)) in files.FIMI:
         return True
     if manifest_path(as_path(release)).exists():
@@ -176,6 +177,18 @@ def are_sets(original: StrPath, release: StrPath) -> bool:
         return False
     with closing(files.ParquetTable(release)) as table:
         return set_files.NAME.encode() in (table.schema.metadata or {})
+
+
+def _refuse_folders(*paths: StrPath) -> None:
+    """Refuse Parquet folders, as Spark writes them: nothing says which row of theirs is whose."""
+    for path in paths:
+        if as_path(path).is_dir():
+            raise ParameterError(
+                f"{os.fspath(path)} is a folder, as releases on Spark are: rows have no number there, so there is no "
+                "owner's record, and nothing to compare row by row",
+                remedy="write a sample of the records to one file, publish it on one machine by the same method with "
+                "an owner's record, and compare that",
+            )
 
 
 def compare_files(
@@ -208,6 +221,7 @@ def compare_files(
     distance; both are by default those of the manifest. The rest is as for ``publish``.
     """
     original, release = as_path(original), as_path(release)
+    _refuse_folders(original, release)
     recover(release)
     manifest = read_manifest(release) if manifest_path(release).exists() else None
     aligned = key is not None or (keep_order if manifest is None else manifest.order == "kept")

@@ -35,7 +35,7 @@ from nominym.files import StrPath, as_path
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
 from nominym.itemsets.names import Missing
-from nominym.meaning import WITHOUT_TAXONOMY, Equality, is_sequence
+from nominym.meaning import WITHOUT_TAXONOMY, Equality, Taxonomy, is_sequence
 from nominym.method import Method, Result
 from nominym.release import files, sizing
 from nominym.release.manifest import (
@@ -189,13 +189,12 @@ def publish(
     if engine not in (None, "spark"):
         raise ParameterError("give 'spark', or leave it out", parameter="engine", value=engine)
     if engine == "spark" or type(source).__module__.startswith("pyspark."):
-        given = {"key": key, "keep_order": keep_order, "delimiter": delimiter, "na": na, "label": label,
-                 "person": person, "column": column}  # fmt: skip
         from nominym import spark
 
-        spark.check_options(given)
-        return spark.publish(source, target, roles, method, meanings, plan=plan, master=master, overwrite=overwrite,
-                             seed=seed, progress=progress)  # fmt: skip
+        spark.check_options({"key": key, "keep_order": keep_order, "delimiter": delimiter, "na": na})
+        where = spark.Where(column, label, person, record, item, missing)
+        return spark.publish(source, target, roles, method, meanings, where=where, plan=plan, master=master,
+                             overwrite=overwrite, seed=seed, progress=progress)  # fmt: skip
     for name, value in (("plan", plan), ("master", master)):
         if value is not None:
             raise ParameterError("it applies only where engine is 'spark'", parameter=name, value=value)
@@ -205,18 +204,14 @@ def publish(
     out = as_path(target)
     paths = Paths(out, manifest_path(out), None if key is None else as_path(key))
     if isinstance(method, Recode):
-        if keep_order or roles:
-            raise ParameterError("item sets have no roles, and their rows are always shuffled: leave these options out")
         how = Layout(column, label, person, record, item, missing, delimiter, encoding, comment)
+        check_items(method, roles or keep_order, meanings or {})
         return _publish_sets(source, paths, method, meanings or {}, overwrite, seed, how, progress)
     if isinstance(source, Itemsets):
         raise ParameterError(f"{method!r} masks tables; item sets are recoded: give a Recode", parameter="method")
-    for_sets = {"label": label, "person": person, "column": column, "record": record, "item": item}
-    for_sets |= {} if missing == "error" else {"missing": missing}
-    if any(each is not None for each in for_sets.values()):
-        given_too = {name: NO_VALUE for name, each in for_sets.items() if each is not None}
-        remedy = Advice("leave " + ", ".join("{}" for _ in given_too) + " out", **given_too)
-        raise ParameterError("a table has roles instead of labels, persons and columns of items", remedy=remedy)
+    refuse_sets(
+        {"label": label, "person": person, "column": column, "record": record, "item": item, "missing": missing}
+    )
     markers = missing_texts(na)
     with files.open_table(source, delimiter=delimiter, encoding=encoding, comment=comment) as table:
         files.is_parquet(target)
@@ -300,14 +295,10 @@ def _publish_sets(
     suffix = paths.release.suffix.lower()
     if suffix not in (".csv", ".txt", ".dat", *files.PARQUET):
         raise ParameterError(f"{paths.release}: a release of item sets ends in .parquet, .csv or .txt")
-    if set(meanings) - {ITEMS} or (meanings and method.taxonomy is not None):
-        fault = f"item sets have one meaning, that of {ITEMS!r}, which is given here or to the method"
-        raise ParameterError(fault, parameter="meanings", value=list(meanings))
     given = (source, how.label, how.person, *meanings.values())
     inputs = [path for path in given if isinstance(path, str | os.PathLike) and Path(path).is_file()]
     check_targets(paths, inputs, overwrite)
-    if meanings:
-        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])
+    method, meant = with_items(method, meanings, progress)
     sets, labels, persons, left_out = read_sets(source, how, progress)
     release = method.apply(sets, labels, seed, progress, person=persons)
     secret = release.secret
@@ -322,8 +313,6 @@ def _publish_sets(
     rows, grouped = secret.row_of[secret.assignment], getattr(secret.graph, "group_of", None)
     record = OwnersRecord(rows, described, seed, summary, grouped)
     notes = [f"not part of the release: {', '.join(left_out)}"] if left_out else []
-    named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)
-    meant = {} if release.taxonomy is None else {ITEMS: describe(release.taxonomy, named)}
     output = {"rows": len(release), "items": release.base.n_items}
     manifest = manifest_of(release, seed, notes, meanings=meant, output=output)
     made = Publication(manifest, release, paths)
@@ -335,6 +324,33 @@ def _publish_sets(
             (set_files.draft_parquet if suffix in files.PARQUET else set_files.draft_text)(release, draft)
 
     return _write_files(made, write, record, overwrite)
+
+
+def check_items(method: Recode, settings: object, meanings: Meanings) -> None:
+    """Refuse what item sets have no use for: roles, an order that is kept, and meanings of anything but items."""
+    if settings:
+        raise ParameterError("item sets have no roles, and their rows are always shuffled: leave these options out")
+    if set(meanings) - {ITEMS} or (meanings and method.taxonomy is not None):
+        fault = f"item sets have one meaning, that of {ITEMS!r}, which is given here or to the method"
+        raise ParameterError(fault, parameter="meanings", value=list(meanings))
+
+
+def with_items(method: Recode, meanings: Meanings, progress: Progress) -> tuple[Recode, dict[str, Any]]:
+    """Return the method with what items mean, and what the manifest says of that."""
+    if meanings:
+        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])
+    if not isinstance(method.taxonomy, Taxonomy):
+        return method, {}
+    named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)
+    return method, {ITEMS: describe(method.taxonomy, named)}
+
+
+def refuse_sets(given: Mapping[str, Any]) -> None:
+    """Refuse options that only item sets have."""
+    told = {name: NO_VALUE for name, each in given.items() if each is not None and (name, each) != ("missing", "error")}
+    if told:
+        remedy = Advice("leave " + ", ".join("{}" for _ in told) + " out", **told)
+        raise ParameterError("a table has roles instead of labels, persons and columns of items", remedy=remedy)
 
 
 def manifest_of(result: Result | Release, seed: int | None, notes: Sequence[str] = (), **more: Any) -> Manifest:

@@ -128,8 +128,8 @@ class RankSwap(RankSwapOptions, Method):
             )  # fmt: skip
             return self._permute(table, before, formed, seed, progress)
         with reporter(progress, "rank swapping") as report:
-            swapped = _swap(list(before.values()), str(self.method), reach, seed, report)
-        return self._result(table, before, swapped, {}, groups.Notes([*notes, _NO_GUARANTEE], []), seed)
+            swapped = swap_as_published(list(before.values()), str(self.method), reach, seed, report)
+        return self._result(table, before, swapped, {}, groups.Notes([*notes, NO_GUARANTEE], []), seed)
 
     def _permute(
         self,
@@ -149,14 +149,14 @@ class RankSwap(RankSwapOptions, Method):
         notes = notes_of(expected, told.public)
         bound = None if self.bound is None else sizing.get("largest_share", 1 / sizing["smallest"])
         said = {"groups": sizing, "bound": bound}
-        swapped = _Swapped(after, [sizes] * len(after), expected, partition.group_of)
+        swapped = Swapped(after, [sizes] * len(after), expected, partition.group_of)
         return self._result(table, before, swapped, said, told._replace(public=notes), seed)
 
     def _result(
         self,
         table: Table,
         before: Mapping[Any, Attribute],
-        swapped: _Swapped,
+        swapped: Swapped,
         said: dict[str, Any],
         told: groups.Notes,
         seed: int | None,
@@ -308,10 +308,11 @@ def notes_of(expected: Mapping[Any, Mapping[str, float]], notes: Sequence[str]) 
     return [*notes, *([f"{', '.join(still)}: no value changes"] if still else [])]
 
 
-_NO_GUARANTEE = "as published: no guarantee is given; the measured risk of this release is for its owner"
+NO_GUARANTEE = "as published: no guarantee is given; the measured risk of this release is for its owner"
+"""What is noted of every release by a published method."""
 
 
-class _Swapped(NamedTuple):
+class Swapped(NamedTuple):
     """Codes after swapping and numbers of candidates, column by column; expectations and groups where there are any."""
 
     codes: list[NDArray[np.uint32]]
@@ -320,17 +321,18 @@ class _Swapped(NamedTuple):
     groups: NDArray[np.uint32] | None = None
 
 
-def _swap(
-    columns: list[Attribute], method: str, k: int, seed: int | None, report: Callable[[int, int], object] | None
-) -> _Swapped:
+def swap_as_published(
+    columns: list[Attribute], method: str, k: int, seed: int | None, report: Callable[[int, int], object] | None = None
+) -> Swapped:
+    """Swap the values of columns by a published method."""
     if method != "records":
         _require_matrices(columns, method)
         found = [_swap_alone(column, method, k, seed, i, report) for i, column in enumerate(columns)]
-        return _Swapped([codes for codes, _ in found], [candidates for _, candidates in found])
+        return Swapped([codes for codes, _ in found], [candidates for _, candidates in found])
     codes, distances, missing = all_with_missing(columns)
     found = _core.swap_records(codes, distances, missing, k, seed, report)
     after = [column.without_missing(new) for column, (new, _) in zip(columns, found, strict=True)]
-    return _Swapped(after, [candidates for _, candidates in found])
+    return Swapped(after, [candidates for _, candidates in found])
 
 
 def _swap_alone(

@@ -126,8 +126,9 @@ class Table:
 
 
 def names_of(data: Any) -> list[Any]:
-    """Return the names of the columns of a table, including one on Spark."""
-    return Table(data).names if is_frame(data) else list(data.columns)
+    """Return the names of the columns of a table, including one on Spark, which is not computed for this."""
+    on_spark = type(data).__module__.startswith("pyspark.")
+    return Table(data).names if is_frame(data) and not on_spark else list(data.columns)
 
 
 def _as_table(data: Any) -> Any:
