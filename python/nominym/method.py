@@ -13,7 +13,7 @@ import operator
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
@@ -66,6 +66,17 @@ def option(kind: type, default: Any, help: str, **more: Any) -> Any:  # noqa: A0
     return field(default=default, hash=hashed, metadata={"option": Option(kind, help, **more)})
 
 
+# Methods are made over and over, in sweeps and studies; what they declare is read once.
+@cache
+def _declared(method: type[Method]) -> dict[str, Option]:
+    return {each.name: each.metadata["option"] for each in fields(method) if "option" in each.metadata}
+
+
+@cache
+def _defaults(method: type[Method]) -> dict[str, Any]:
+    return {each.name: each.default for each in fields(method)}
+
+
 ACCEPT = "Kept column that is published although it may tell rows apart: values that nobody can know. May be repeated."
 """What the option ``accept`` of all methods of tables is for."""
 
@@ -82,12 +93,12 @@ class Method:
     @classmethod
     def options(cls) -> dict[str, Option]:
         """List the declarations by name."""
-        return {each.name: each.metadata["option"] for each in fields(cls) if "option" in each.metadata}
+        return dict(_declared(cls))
 
     @classmethod
     def default(cls, name: str) -> Any:
         """Return what an option is when nobody says."""
-        return next(each.default for each in fields(cls) if each.name == name)
+        return _defaults(cls)[name]
 
     @classmethod
     def from_options(cls: type[Self], given: Mapping[str, Any]) -> Self:
