@@ -93,12 +93,12 @@ class Method:
     @classmethod
     def options(cls) -> dict[str, Option]:
         """List the declarations by name."""
-        return dict(_declared(cls))
+        return dict(_declared(cls))  # type: ignore[arg-type]  # a class has a hash
 
     @classmethod
     def default(cls, name: str) -> Any:
         """Return what an option is when nobody says."""
-        return _defaults(cls)[name]
+        return _defaults(cls)[name]  # type: ignore[arg-type]
 
     @classmethod
     def from_options(cls: type[Self], given: Mapping[str, Any]) -> Self:
