@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, ClassVar, Literal, get_args
 
 from nominym.control import is_whole
@@ -77,12 +78,23 @@ class Options:
     @classmethod
     def options(cls) -> dict[str, Option]:
         """Return the declarations by name."""
-        return {each.name: each.metadata["option"] for each in fields(cls) if "option" in each.metadata}
+        return dict(_declared(cls))  # type: ignore[arg-type]  # a class has a hash
 
     @classmethod
     def default(cls, name: str) -> Any:
         """Return the default of an option."""
-        return next(each.default for each in fields(cls) if each.name == name)
+        return _defaults(cls)[name]  # type: ignore[arg-type]
+
+
+# Methods are made over and over, in sweeps and studies; what they declare is read once.
+@cache
+def _declared(method: type[Options]) -> dict[str, Option]:
+    return {each.name: each.metadata["option"] for each in fields(method) if "option" in each.metadata}
+
+
+@cache
+def _defaults(method: type[Options]) -> dict[str, Any]:
+    return {each.name: each.default for each in fields(method)}
 
 
 # ---- rank swapping

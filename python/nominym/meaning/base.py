@@ -531,6 +531,9 @@ class Names:
 
         ``counts`` (how often each value occurs) and ``column`` are only used in the message.
         """
+        exact = list(map(self._exact.get, map(str, values)))
+        if None not in exact:
+            return np.array(exact, dtype=np.uint32)
         found = [self.find(value) for value in values]
         missed = [i for i, (_, concepts) in enumerate(found) if len(concepts) != 1]
         if not missed:

@@ -23,8 +23,12 @@ def doubt(root: str, values: Sequence[object]) -> str | None:
     "'9671' is read as a diagnosis, 967.1, but may be the procedure 96.71: no value has a dot, a letter or five digits"
     >>> doubt("ICD-9-CM", ["9671", "25001"])
     """
+    if root not in _NAMES:
+        return None
     texts = _texts(values)
-    four = next((text for text in texts if re.fullmatch("[0-9]{4}", text)), None)
+    # Mostly none has four characters, which lengths tell at once.
+    few = 4 in set(map(len, texts))
+    four = next((text for text in texts if re.fullmatch("[0-9]{4}", text)), None) if few else None
     if four is not None and all(re.fullmatch("[0-9]{2,4}", text) for text in texts):
         other = "no value has a dot, a letter or five digits"
         if root == "ICD-9-CM":
@@ -59,4 +63,4 @@ def likely(root: str, values: Sequence[object]) -> str | None:
 
 
 def _texts(values: Sequence[object]) -> list[str]:
-    return [text for text in dict.fromkeys(str(value).strip().upper() for value in values) if text]
+    return [text for text in dict.fromkeys(map(str.upper, map(str.strip, map(str, values)))) if text]

@@ -221,6 +221,9 @@ def by_name(values: Any) -> NDArray[np.int64]:
     >>> by_name([5, "5"]).tolist(), by_name(["5", 5]).tolist()
     ([0, 1], [1, 0])
     """
+    if isinstance(getattr(values, "dtype", None), pd.StringDtype):
+        values = pa.array(values.array if isinstance(values, pd.Index) else values)
+        values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if isinstance(values, pa.Array):
         if not values.null_count and re.fullmatch("u?int[0-9]+|(large_)?string(_view)?", str(values.type)):
             return pc.sort_indices(values.cast(pa.large_string())).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
