@@ -35,6 +35,18 @@ def test_noise(benchmark, icd9, n: int, reference: str) -> None:
     benchmark.pedantic(nym.add_noise, (frame, dict.fromkeys("xy", icd9)), how, rounds=1)
 
 
+@pytest.mark.parametrize("d", [700, 98_000])
+@pytest.mark.benchmark(group="add_noise, one column of 1,000,000 records, ICD-10-CM (98,467 concepts)")
+def test_many_categories(benchmark, d: int) -> None:
+    tax = nym.read_taxonomy("icd-10-cm", extended=True)
+    rng = np.random.default_rng(1)
+    names = np.sort(rng.choice(np.array(tax.ids)[1:], d, replace=False))
+    frame = pd.DataFrame({"x": pd.Categorical.from_codes(rng.integers(0, d, 1_000_000), names)})
+    benchmark.extra_info |= {"work": 10**6, "unit": "values", "on": f"{d:,} categories", "threads": "all", "x": d}
+    how = {"alpha": 0.3, "reference": "mean", "roots": {"x": tax.root}, "moments": False, "seed": 1}
+    benchmark.pedantic(nym.add_noise, (frame, {"x": tax}), how, rounds=1)
+
+
 @pytest.mark.parametrize("n", [1_000, 3_000])
 @pytest.mark.benchmark(group="the rule alone, one column of 700 categories, ICD-9-CM")
 def test_naive_rule(benchmark, icd9, n: int) -> None:

@@ -130,7 +130,7 @@ def test_a_statement_survives_json() -> None:
     whole = said.to_dict()
     for wrong in ({}, {**whole, "kind": "perfect"}, {**whole, "claim": 5}, {**whole, "not_covered": "all"},
                   {**whole, "bound": "0.1"}, {**whole, "more": ""}):  # fmt: skip
-        with pytest.raises(ValueError, match="no statement of a guarantee"):
+        with pytest.raises(ValueError, match="not a statement of a guarantee"):
             Guarantee.from_dict(wrong)
 
 

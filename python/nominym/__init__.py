@@ -109,7 +109,7 @@ _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names.split
 
 
 def __getattr__(name: str) -> Any:
-    """Import a room when it is first asked for, so that a command starts at once and can be stopped from then on."""
+    """Import a subpackage on first use, so that commands start quickly and can be interrupted from the start."""
     if name in _ROOMS:
         return import_module(f"nominym.{name}")
     if name not in _ROOM_OF:

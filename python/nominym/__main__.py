@@ -1,4 +1,4 @@
-"""``python -m nominym`` is the command line."""
+"""Run the command line as ``python -m nominym``."""
 
 from nominym.cli import main
 

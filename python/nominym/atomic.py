@@ -1,7 +1,7 @@
 """Files that appear whole or not at all.
 
-A file is a draft until it is complete, and gets its name in one step. Where the system can, a draft has no name:
-whatever ends the process leaves nothing behind. ``journal`` publishes several drafts together.
+A file is a draft until it is complete, and gets its name in one step. Where the system supports it, a draft has no
+name, so that nothing is left behind however the process ends. ``journal`` publishes several drafts together.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 _NAMELESS_UNKNOWN = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 HIDDEN = ".nominym-"
-"""How names begin that files have while they are written."""
+"""Prefix of the names of files that are being written."""
 
 JOURNAL = ".nym"
-"""How the name of a journal ends: ``journal``."""
+"""Suffix of the name of a journal: ``journal``."""
 
 
 _DRAFT = ".draft"
 
 
 class TargetExistsError(NominymError, FileExistsError):
-    """A file that is already there and was not to be replaced."""
+    """A file that already exists and was not to be replaced."""
 
 
 # ---- what may be written
 
 
 def same_file(one: StrPath, other: StrPath) -> bool:
-    """Tell whether two paths are one file, or would be: by ``..``, by links, by folders that are mounted twice.
+    """Return whether two paths are, or would be, the same file: through ``..``, links or folders mounted twice.
 
     >>> same_file("out/visits.csv", "out/../out/visits.csv")
     True
@@ -64,7 +64,7 @@ def same_file(one: StrPath, other: StrPath) -> bool:
 
 
 def check_new(path: StrPath, overwrite: bool, inputs: Iterable[StrPath] = ()) -> None:
-    """Refuse to replace a file, unless told to; one of the ``inputs`` is never replaced."""
+    """Raise if a file would be replaced without permission; one of the ``inputs`` is never replaced."""
     target = as_path(path)
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder; name a file", os.fspath(path))
@@ -78,7 +78,7 @@ def check_new(path: StrPath, overwrite: bool, inputs: Iterable[StrPath] = ()) ->
             raise ParameterError(f"{os.fspath(path)} is an input{alias}, which is never replaced; choose another name")
     if not overwrite and os.path.lexists(path):
         raise TargetExistsError(
-            f"{os.fspath(path)} is already there", remedy=Advice("give {} to replace it", overwrite=True)
+            f"{os.fspath(path)} already exists", remedy=Advice("give {} to replace it", overwrite=True)
         )
 
 
@@ -88,8 +88,8 @@ def check_new(path: StrPath, overwrite: bool, inputs: Iterable[StrPath] = ()) ->
 class Draft:
     """A file in the making, in the folder of its target.
 
-    Where the system can, the draft has no name. Elsewhere it is a hidden file, which only a signal that cannot be
-    caught leaves behind, until the next draft in that folder.
+    Where the system supports it, the draft has no name. Elsewhere it is a hidden file, which only a signal that cannot
+    be caught leaves behind, until the next draft in that folder.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -102,7 +102,7 @@ class Draft:
     """
 
     def __init__(self, path: StrPath, mode: int = 0o666) -> None:
-        """Make an empty draft; ``mode`` is cut by the umask, as for any file."""
+        """Create an empty draft; the umask restricts ``mode``, as for any file."""
         self._file, self._name, self._synced = -1, None, False  # type: int, Path | None, bool
         self._process = os.getpid()
         self.target = as_path(path)
@@ -119,7 +119,7 @@ class Draft:
         self.path = self._name or Path(f"/proc/self/fd/{self._file}")
 
     def __del__(self) -> None:
-        """Let go of a draft that nobody holds any more, as after an interrupt."""
+        """Discard a draft that is no longer referenced, for example after an interrupt."""
         self.discard()
 
     def _open(self, folder: Path, mode: int) -> None:
@@ -142,13 +142,13 @@ class Draft:
             self._open(folder, mode)
 
     def finish(self) -> None:
-        """Bring all that was written to the disk, once; a full disk is told here at the latest."""
+        """Flush everything to the disk, once; a full disk is reported here at the latest."""
         if not self._synced:
             os.fsync(self._file)
             self._synced = True
 
     def publish(self) -> None:
-        """Give the draft its name, in place of what has it now."""
+        """Move the draft to its target, replacing what is there."""
         self.finish()
         with undisturbed():
             try:
@@ -166,7 +166,7 @@ class Draft:
             self.discard()
 
     def hand_over(self, path: Path) -> None:
-        """Give the draft a name in its folder that no file has; from now on somebody else takes care of it."""
+        """Give the draft an unused name in its folder; the caller becomes responsible for it."""
         if self._name is None:
             self._link(path)
         else:
@@ -182,7 +182,7 @@ class Draft:
             os.close(folder)
 
     def discard(self) -> None:
-        """Let go of the draft; what was not published vanishes. Does nothing the second time."""
+        """Discard the draft unless it was published. A second call does nothing."""
         name, self._name = self._name, None
         # A process that was forked meanwhile has the same drafts, which are not its own.
         if name is not None and self._process == os.getpid():
@@ -195,7 +195,7 @@ class Draft:
 
 @contextmanager
 def draft_of(path: StrPath, mode: int = 0o666) -> Iterator[Path]:
-    """Return the path of a draft that becomes the file `path` when the block ends well, and vanishes if not."""
+    """Return the path of a draft that becomes the file `path` if the block succeeds, and vanishes otherwise."""
     draft = Draft(path, mode)
     try:
         yield draft.path
@@ -206,7 +206,7 @@ def draft_of(path: StrPath, mode: int = 0o666) -> Iterator[Path]:
 
 @contextmanager
 def write_atomic(path: StrPath, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when the block ends well, and vanishes when it does not."""
+    """Open a file that replaces `path` if the block succeeds, and vanishes otherwise."""
     with draft_of(path, mode) as draft, draft.open("wb") as file:
         yield file
 
@@ -215,19 +215,19 @@ def write_atomic(path: StrPath, mode: int = 0o666) -> Iterator[BinaryIO]:
 
 
 def lock(file: int) -> None:
-    """Hold a file or a folder, if nobody else does; the system lets go of it when the process ends."""
+    """Lock a file or folder unless another process has; the system releases it when the process ends."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def unlock(file: int) -> None:
-    """Let go of a file, also if processes that were forked meanwhile still have it."""
+    """Release the lock of a file, even if processes forked in the meantime still have it open."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def sync(folder: Path) -> None:
-    """Bring the names of files to the disk."""
+    """Flush a folder's file names to the disk."""
     if os.name == "nt":
         return
     file = os.open(folder, os.O_RDONLY)
@@ -264,9 +264,9 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Hold back signals that would end the process, for the few system calls of the block; they are raised after it.
+    """Delay signals that would end the process until the few system calls of the block are done.
 
-    Only the main thread can, and only it has to: handlers in Python do not interrupt other threads.
+    Only the main thread can do this, and only it needs to: Python's handlers do not interrupt other threads.
     """
     kept = {}
     if threading.current_thread() is threading.main_thread():
@@ -305,7 +305,7 @@ _NOTED: ContextVar[list[Path] | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def noted() -> Iterator[list[Path]]:
-    """Return a list of the files that got their names inside the block, as it grows.
+    """Return a live list of the files published inside the block.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder, noted() as written:
@@ -323,7 +323,7 @@ def noted() -> Iterator[list[Path]]:
 
 
 def note(path: Path) -> None:
-    """Put a file on the list of those that got their names."""
+    """Add a file to the list of published files."""
     written = _NOTED.get()
     if written is not None:
         written.append(path)

@@ -49,7 +49,7 @@ _LONGEST = 36
 
 
 def extra(module: str, what: str) -> Any:
-    """Return a module that figures or reports need, or say how to get it."""
+    """Return an optional module for figures or reports, or raise with how to install it."""
     try:
         return import_module(module)
     except ImportError:
@@ -57,7 +57,7 @@ def extra(module: str, what: str) -> Any:
 
 
 def new(title: str, subtitle: str = "", *, alt: str = "", x: str = "", y: str = "", height: int = 320) -> go.Figure:
-    """Start a figure: titled, with labelled axes. ``alt`` says what it shows to those who do not see it."""
+    """Start a figure: titled, with labelled axes. ``alt`` is the alternative text."""
     figure = extra("plotly.graph_objects", "a figure").Figure()
     axis = {
         "gridcolor": GRID,
@@ -96,7 +96,7 @@ def new(title: str, subtitle: str = "", *, alt: str = "", x: str = "", y: str = 
 
 
 def plain(text: object, longest: int = _LONGEST) -> str:
-    """Write a text of the data into a figure: shortened, and with nothing that plotly would take for markup.
+    """Return a text of the data for a figure: shortened, and without anything plotly would take for markup.
 
     >>> plain("<b>flu</b>"), plain("a" * 50, 4)
     ('&lt;b&gt;flu&lt;/b&gt;', 'aaa…')
@@ -120,7 +120,7 @@ def add_pairs(
 ) -> dict[str, Any]:
     """Draw a number for each pair of x and y as a square of coloured cells, and return the ticks of both axes.
 
-    ``diagonal`` is what a name has with itself.
+    ``diagonal`` is the value of a name paired with itself.
     """
     names = list(dict.fromkeys([*table["x"], *table["y"]]))
     ticks = name_ticks(names, longest)
@@ -146,7 +146,7 @@ def write_above(figure: go.Figure, text: str, x: float, **look: Any) -> None:
 
 
 def mark_bound(figure: go.Figure, value: float, text: str, *, right: bool = False) -> None:
-    """Draw a bound as a dashed vertical line, with what it is; one at the right end has its text to the left."""
+    """Draw a bound as a labelled dashed vertical line; at the right end, the label is to the left."""
     line = {"color": BOUND, "width": 2, "dash": "dash"}
     figure.add_shape(type="line", yref="paper", y0=0, y1=1, x0=value, x1=value, line=line)
     write_above(figure, text, value, xanchor="right" if right else "center", font={"color": BOUND, "size": 12})

@@ -1,4 +1,4 @@
-"""Content of JSON files: written in plain words, read with a check of all that a reader relies on."""
+"""Content of JSON files: plain values to write, and a check of everything a reader relies on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 
 
 def plain(value: Any) -> Any:
-    """Turn figures of any kind into what JSON has words for; a table becomes a list of rows, what is no number null.
+    """Turn figures of any kind into JSON values; a table becomes a list of rows, and NaN becomes null.
 
     >>> plain({"k": np.int64(3), 5: (0.5, float("nan")), "of": pd.DataFrame({"x": ["a"], "y": [1]})})
     {'k': 3, '5': [0.5, None], 'of': [{'x': 'a', 'y': 1}]}
@@ -32,15 +32,15 @@ def plain(value: Any) -> Any:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Read JSON as this library writes it; a ``ValueError`` says what is not so.
+    """Parse JSON as this library writes it; anything else raises a ``ValueError``.
 
-    Keys stand once, numbers are finite and of a usual size, and no escape spells half a character.
+    Keys are unique, numbers are finite and of ordinary size, and no escape is half a surrogate pair.
 
     >>> parse_json('{"k": [1, 2.5]}')
     {'k': [1, 2.5]}
     >>> parse_json('{"k": NaN}')
     Traceback (most recent call last):
-    ValueError: NaN is no number
+    ValueError: NaN is not a number
     """
     try:
         text = text if isinstance(text, str) else text.decode()
@@ -50,7 +50,7 @@ def parse_json(text: str | bytes) -> Any:
         if "\\u" in text:
             json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
-        raise ValueError("too many levels inside each other") from None
+        raise ValueError("nested too deeply") from None
     return found
 
 
@@ -64,42 +64,41 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _number(text: str) -> float:
     # Seeds are the largest whole numbers there are.
     if not abs(float(text)) < math.inf or (text.lstrip("-").isdigit() and abs(int(text)) >= 2**64):
-        raise ValueError(f"{text if len(text) < 30 else text[:30] + '…'} is no number")
+        raise ValueError(f"{text if len(text) < 30 else text[:30] + '…'} is not a number")
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 class Numbers(NamedTuple):
-    """The numbers that may stand in one place of a file."""
+    """The numbers allowed in one place of a file."""
 
     least: float = -math.inf
     most: float = math.inf
     whole: bool = False
 
     def __contains__(self, value: object) -> bool:
-        """Tell whether a value is one of them."""
+        """Return whether a value is one of them."""
         kind = int if self.whole else int | float
         return isinstance(value, kind) and not isinstance(value, bool) and self.least <= value <= self.most
 
     def __str__(self) -> str:
-        """Say what they are."""
+        """Return a description."""
         least = "" if self.least == -math.inf else f" from {self.least:g}"
         most = "" if self.most == math.inf else f" up to {self.most:g}"
         return f"a {'whole ' if self.whole else ''}number{least}{most}"
 
 
 COUNT, AMOUNT, SHARE = Numbers(0, 2**53, whole=True), Numbers(0.0), Numbers(0.0, 1.0 + 1e-9)
-"""How many; how much; what part, up to rounding."""
+"""A count, an amount, and a share up to rounding."""
 
 _KINDS = {str: "a text", bool: "true or false", list: "a list", dict: "an object", object: "anything"}
 
 
 def misfits(value: Any, shape: Any, where: str = "") -> Iterator[str]:
-    """Go through what is wrong with content that was read from JSON.
+    """Iterate over the faults of content read from JSON.
 
     A shape is a type; ``Numbers``; a set of texts; None; a tuple of alternatives; ``[shape]``, a list of such;
     ``{str: shape}``, an object with any names, or with names of a pattern in place of ``str``; or ``{"name": shape,
-    "other?": shape}``, one with these names, those with a question mark being optional. Further names are of no
-    interest.
+    "other?": shape}``, one with these names, those with a question mark being optional. Other names are ignored.
 
     >>> shape = {"k": COUNT, "columns": [str], "root?": (None, str)}
     >>> list(misfits({"k": -1, "columns": ["age", 3], "more": {}}, shape))
@@ -127,7 +126,7 @@ def misfits(value: Any, shape: Any, where: str = "") -> Iterator[str]:
 
 
 def brief(text: str, most: int = 300) -> str:
-    """Cut what is told of a damaged file, which may quote it.
+    """Shorten a message about a damaged file, which may quote it.
 
     >>> brief("a" * 9, 3)
     'aaa …'

@@ -1,9 +1,9 @@
 """Watching, stopping, seeding and sizing long calls.
 
-Every long call takes ``progress=``: ``None`` for silence, ``True`` for a bar on standard error, or a callable that is
-given the units done and the units in all, a few times a second. A callable that raises stops the call, and so does
-Ctrl-C. A ``seed=`` is for studies, so that a result can be had again; without one, randomness comes from the operating
-system. What would not fit into memory is refused before anything is allocated.
+Every long call takes ``progress=``: ``None`` for silence, ``True`` for a bar on standard error, or a callable that
+receives the units done and the total, a few times a second. A callable that raises stops the call, and so does Ctrl-C.
+A ``seed=`` is for studies, so that a result can be reproduced; without one, randomness comes from the operating system.
+Work that would not fit into memory is refused before anything is allocated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _log = logging.getLogger("nominym")
 
 
 def set_threads(threads: int | None) -> None:
-    """Set how many threads all further calls use; None for one per core. Results do not depend on it.
+    """Set the number of threads for all further calls; None for one per core. Results do not depend on it.
 
     >>> set_threads(1)
     >>> set_threads(None)
@@ -43,14 +43,14 @@ def set_threads(threads: int | None) -> None:
 
 
 def check_progress(progress: object) -> None:
-    """Refuse what nobody can report to."""
+    """Raise unless ``progress`` is None, True or a callable."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise ParameterError("give None, True or a callable of (done, total)", parameter="progress", value=progress)
 
 
 @contextmanager
 def reporter(progress: Progress, label: str) -> Iterator[Callable[[int, int], object] | None]:
-    """Give the callable that the core reports to, and finish the bar at the end, also after an error."""
+    """Return the callable that the core reports to; the bar is finished at the end, even after an error."""
     check_progress(progress)
     if progress is True:
         try:
@@ -63,7 +63,7 @@ def reporter(progress: Progress, label: str) -> Iterator[Callable[[int, int], ob
 
 @contextmanager
 def steps(progress: Progress, label: str, total: int) -> Iterator[Callable[[int], object]]:
-    """Give a callable that is told how many of a few steps are done; it is there also when nobody listens."""
+    """Return a callable to report how many of a few steps are done, even if nobody listens."""
     with reporter(progress, label) as report:
         yield lambda done: report(done, total) if report else None
 
@@ -79,7 +79,7 @@ def _draw(label: str, done: int, total: int) -> None:
 
 
 def check_seed(seed: object) -> None:
-    """Refuse what is no seed.
+    """Raise unless a seed is valid.
 
     >>> check_seed(-1)
     Traceback (most recent call last):
@@ -90,17 +90,17 @@ def check_seed(seed: object) -> None:
 
 
 def is_whole(value: object) -> bool:
-    """Tell whether something is a whole number, of Python or numpy; True and False are not."""
+    """Return whether something is a whole number, of Python or numpy; True and False are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 # ---- memory
 
 LITTLE = 16 * 2**20
-"""Bytes that are taken without asking, where what is free is only estimated."""
+"""Bytes allocated without a check where free memory is only estimated."""
 
 SPARE = 32 * 2**20
-"""Bytes left for what nobody counts: stacks of threads, small objects, holes in the heap."""
+"""Bytes reserved for what is not counted: thread stacks, small objects, heap fragmentation."""
 
 # What the system says is an estimate, now and then far too low for an instant: looks, and the time between them.
 _LOOKS, _PAUSE = 3, 0.05
@@ -113,23 +113,23 @@ _M_ARENA_MAX = -8  # of glibc's mallopt: heaps, of which every thread would rese
 
 
 def free_memory() -> int | None:
-    """Return how many bytes of memory can still be had, or None where the system does not say.
+    """Return the bytes of memory still available, or None where the system does not report it.
 
-    That is what the machine, every control group of the process and its own limits leave.
+    This is what the machine, all control groups of the process and its own limits leave.
     """
     return _core.free_memory()
 
 
 def is_limited(*limits: int) -> bool:
-    """Tell whether the process has a limit of its own: on address space or data (``ulimit -v``, ``ulimit -d``)."""
+    """Return whether the process has a limit of its own: on address space or data (``ulimit -v``, ``ulimit -d``)."""
     limits = limits or (resource.RLIMIT_AS, resource.RLIMIT_DATA)
     return any(resource.getrlimit(limit)[0] != resource.RLIM_INFINITY for limit in limits)
 
 
 def begin() -> None:
-    """Make a process of our own ready for a limit on its memory, before anything large is imported.
+    """Prepare our own process for a memory limit, before anything large is imported.
 
-    Without memory, libraries that are being imported fail in ways of their own; some end the process.
+    Libraries imported without enough memory fail in their own ways; some end the process.
     """
     if is_limited():
         for name, value in _FRUGAL.items():
@@ -142,7 +142,7 @@ def begin() -> None:
 
 
 def require(size: int, what: str, remedy: str) -> None:
-    """Refuse work that needs more bytes than there are free.
+    """Raise if work needs more bytes than are free.
 
     >>> require(2**60, "a table", "draw fewer records")
     Traceback (most recent call last):
@@ -161,14 +161,14 @@ def require(size: int, what: str, remedy: str) -> None:
 
 
 def expect(size: int, what: str, remedy: str) -> None:
-    """Tell who listens what some work needs, before it begins, and refuse it where there is less."""
+    """Log what some work needs before it begins, and raise if less memory is free."""
     free = free_memory()
     _log.info("%s needs %s, %s are free", what, as_size(size), "unknown" if free is None else as_size(free))
     require(size, what, remedy)
 
 
 def as_size(size: float) -> str:
-    """Write a number of bytes.
+    """Return a number of bytes as text.
 
     >>> as_size(5 * 2**28), as_size(2**20)
     ('1.2 GiB', '1.0 MiB')
@@ -177,7 +177,7 @@ def as_size(size: float) -> str:
 
 
 def require_matrices(sizes: Mapping[object, int], remedy: str) -> None:
-    """Refuse matrices of columns that do not fit together, by their bytes; ``{}`` in the remedy names the largest."""
+    """Raise if the matrices of some columns do not fit into memory together; ``{}`` in the remedy names the largest."""
     size = sum(sizes.values())
     if size:
         largest = max(sizes, key=lambda name: sizes[name])
@@ -186,5 +186,5 @@ def require_matrices(sizes: Mapping[object, int], remedy: str) -> None:
 
 
 def require_matrix(size: int, itemsize: int, remedy: str) -> None:
-    """Refuse a square matrix that does not fit."""
+    """Raise if a square matrix does not fit into memory."""
     require(size * size * itemsize, f"a matrix of {size:,} × {size:,} distances", remedy)

@@ -1,7 +1,7 @@
 """The exceptions of nominym: one hierarchy, each also a built-in ``ValueError`` or ``KeyError``.
 
-Every error carries what it is about: ``parameter`` and ``value``, ``column``, and a ``remedy``. The message is composed
-from them, so that the command line can name options its own way without reading messages.
+Every error carries its details: ``parameter`` and ``value``, ``column``, and a ``remedy``. The message is composed from
+them, so that the command line can spell options its own way without parsing messages.
 
 >>> import nominym as nym
 >>> try:
@@ -21,14 +21,14 @@ from collections.abc import Callable
 from typing import Any
 
 Spelling = Callable[[str, Any], str]
-"""Writes an option and its value: as an argument in Python, as an option on the command line."""
+"""Spells an option and its value: as an argument in Python, as an option on the command line."""
 
 NO_VALUE: Any = object()
 """Stands for the value of a parameter that was not given, or that a message leaves out."""
 
 
 def as_argument(name: str, value: Any = NO_VALUE) -> str:
-    """Write an option as an argument of a Python call.
+    """Return an option as an argument of a Python call.
 
     >>> as_argument("k", 10), as_argument("k")
     ('k=10', 'k=')
@@ -42,22 +42,22 @@ def as_argument(name: str, value: Any = NO_VALUE) -> str:
 
 
 class Code(str):
-    """What Python callers are told in place of an option: code, or a sentence about it."""
+    """What messages to Python callers have in place of an option: code, or a sentence about it."""
 
 
 MASKED = Code("the masked columns")
-"""What Python callers are told in place of the option that masks a column."""
+"""What messages to Python callers have in place of the option that masks a column."""
 
 
 class Advice:
-    """A remedy that names options, spelled by whoever shows it.
+    """A remedy that names options, spelled by the code that shows it.
 
     >>> str(Advice("use {} instead", guarantee="strict"))
     "use guarantee='strict' instead"
     """
 
     def __init__(self, text: str, **options: Any) -> None:
-        """Hold a text with a place, ``{}``, for each option."""
+        """Store a text with a place, ``{}``, for each option."""
         self.text, self.options = text, options
 
     def spelled(self, spelling: Spelling) -> str:
@@ -73,7 +73,7 @@ class NominymError(Exception):
     """Base class of every error that nominym raises on purpose."""
 
     concepts: tuple[int, ...] | list[int] = ()
-    """Concepts that the compiled core names, by index; messages name them by id."""
+    """Concepts that the compiled core refers to by index; messages name them by id."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class NominymError(Exception):
         column: Any = None,
         remedy: str | Advice | None = None,
     ) -> None:
-        """Hold what is wrong, and with what."""
+        """Store what is wrong, and with what."""
         super().__init__(message)
         self.message, self.parameter, self.value, self.column, self.remedy = message, parameter, value, column, remedy
 
@@ -106,7 +106,7 @@ class NominymError(Exception):
 
 
 class ParameterError(NominymError, ValueError):
-    """An argument that has no meaning here; the message says which values have."""
+    """An invalid argument; the message says which values are allowed."""
 
 
 class DataError(NominymError, ValueError):
@@ -126,7 +126,7 @@ class TaxonomyError(NominymError, ValueError):
 
 
 class CycleError(TaxonomyError):
-    """Is-a links that run in a circle; the message prints the circle."""
+    """Is-a links that form a cycle; the message prints the cycle."""
 
 
 class RootError(TaxonomyError):
@@ -154,11 +154,11 @@ class MissingExtraError(NominymError, ValueError):
 
 
 class AbsentFileError(NominymError, FileNotFoundError):
-    """A file that is to say what values mean, and is not there."""
+    """A file that should give the meaning of values does not exist."""
 
 
 class CutShortError(NominymError, OSError):
-    """A publication that can be neither finished nor undone now; the message says what to do."""
+    """A publication that currently can be neither finished nor undone; the message says what to do."""
 
 
 class InternalError(NominymError, ValueError):
@@ -174,15 +174,15 @@ class SeedWarning(PrivacyWarning):
 
 
 class MeaningWarning(UserWarning):
-    """Values that can be read, but look as if they meant something else; the message says what."""
+    """Values that can be read but look as if they meant something else; the message says what."""
 
 
 class RecoveryWarning(UserWarning):
-    """A publication that was cut short has been finished, or undone; the message says which."""
+    """An interrupted publication has been finished or undone; the message says which."""
 
 
 def warn(message: str, category: type[Warning] = PrivacyWarning) -> None:
-    """Warn as if the caller's own line did, however deep in this library it is noticed."""
+    """Warn with the line of the caller's code, however deep in this library the cause is noticed."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "nominym":
         level, frame = level + 1, frame.f_back
@@ -190,7 +190,7 @@ def warn(message: str, category: type[Warning] = PrivacyWarning) -> None:
 
 
 def no_column(name: Any, known: Any, where: str = "") -> UnknownColumnError:
-    """Make the error for a column that a table does not have.
+    """Return the error for a column that a table does not have.
 
     >>> raise no_column("agee", ["age", "sex"])
     Traceback (most recent call last):

@@ -27,13 +27,13 @@ _MARKS = {
 
 
 def as_path(path: StrPath) -> Path:
-    """Return a path; what is none, or has a name that cannot be written down, is refused."""
+    """Return a path; raise if it is none, or its name cannot be encoded."""
     try:
         if b"\0" in os.fspath(path).encode():
             raise ValueError
     except (AttributeError, TypeError, ValueError):
         name = os.fspath(path) if isinstance(path, os.PathLike) else path
-        raise ParameterError(f"{name!r} names no file: give UTF-8 text without a zero byte") from None
+        raise ParameterError(f"{name!r} is not a file name: give UTF-8 text without a zero byte") from None
     return Path(path)
 
 
@@ -45,30 +45,30 @@ SAVE_AS_UTF8 = "the format is always UTF-8: convert the file to UTF-8"
 
 
 def at_line(path: StrPath, line: int, problem: str, remedy: str | Advice | None = None) -> FormatError:
-    """Make the error for one place of a file: every message of every reader names it alike."""
+    """Return the error for one place of a file, in the same form for all readers."""
     return FormatError(f"{os.fspath(path)}, line {line}: {problem}", remedy=remedy)
 
 
 def missing_extra(what: str, extra: str) -> MissingExtraError:
-    """Make the error for an optional package that is not installed."""
+    """Return the error for an optional package that is not installed."""
     return MissingExtraError(f"reading {what} needs the extra: pip install nominym[{extra}]")
 
 
 def require_concepts(concepts: Sized, path: StrPath, expected: str) -> None:
-    """Refuse a file from which nothing was read; `expected` says what the format would hold."""
+    """Raise if nothing was read from a file; `expected` says what the format holds."""
     if not concepts:
         raise FormatError(f"{os.fspath(path)} holds no concept: expected {expected}")
 
 
 def add_synonym(synonyms: dict[str, list[str]], concept: str, name: str) -> None:
-    """Note one more name of a concept, once and in order."""
+    """Add a name of a concept, once and in order."""
     names = synonyms.setdefault(concept, [])
     if name not in names:
         names.append(name)
 
 
 def check_encoding(encoding: str) -> None:
-    """Refuse what is no encoding of texts in files."""
+    """Raise unless an encoding of text files exists."""
     try:
         if codecs.lookup(encoding).name in _NO_ENCODINGS:
             raise LookupError
@@ -79,7 +79,7 @@ def check_encoding(encoding: str) -> None:
 
 
 def check_mark(encoding: str, start: bytes, path: StrPath) -> None:
-    """Refuse a file without a byte order mark, where its encoding is one of two that only the mark tells apart."""
+    """Raise if a file lacks a byte order mark and its encoding is one of two that only the mark distinguishes."""
     name = codecs.lookup(encoding).name
     if name in _MARKS and not start.startswith(_MARKS[name]):
         fault = f"{os.fspath(path)}: not {encoding} text, which begins with a byte order mark"
@@ -88,7 +88,7 @@ def check_mark(encoding: str, start: bytes, path: StrPath) -> None:
 
 
 def likely_encoding(start: bytes) -> str:
-    """Guess, for a remedy, what a text is written in that is not in the encoding that was said.
+    """Guess, for a remedy, the encoding of a text that is not in the given one.
 
     >>> likely_encoding("naïve".encode("latin-1")), likely_encoding("naïve".encode("utf-16-be"))
     ('latin-1', 'utf-16-be')
@@ -99,7 +99,7 @@ def likely_encoding(start: bytes) -> str:
 
 
 def as_input(path: StrPath) -> Path:
-    """Return the path of a file to read; in its place, a folder is a ``FormatError``, and so is what may never end."""
+    """Return the path of a file to read; raise a ``FormatError`` for a folder, a pipe or a device."""
     found = as_path(path)
     mode = found.stat().st_mode
     if stat.S_ISDIR(mode):

@@ -1,5 +1,4 @@
-"""What a release guarantees, said once: a claim, the adversary it holds against, its unit, its premise, and what is not
-covered. Docstrings, command line, manifest, report and documentation all use these words.
+"""What a release guarantees, stated once: the claim, its adversary, unit and premise, and what is not covered.
 
 >>> import nominym as nym
 >>> said = nym.RankSwap(k=10).statement(["diagnosis"], ["age"])
@@ -21,20 +20,20 @@ GROUPS = (
     "To an adversary who knows the masked values of everybody, the groups and the algorithm, but nothing that tells "
     "the rows of a group apart, every row of a group is equally likely to belong to a given member of it"
 )
-"""What permuting inside groups guarantees, in one sentence."""
+"""The guarantee of permuting inside groups, in one sentence."""
 
 LABELS = (
     "Every group shows at least l different labels, each on at most a share of 1/l of its rows. That is about labels "
     "that are shown, not about what an adversary believes"
 )
-"""What l guarantees, in one sentence."""
+"""The guarantee of l, in one sentence."""
 
 LIMITS = (
     "That is about what groups show, not about what an adversary believes, nor about finding a row. An adversary who "
     "takes the groups as given, without reasoning from how they were formed, is left with the shares of a group: a row "
     "is a given record's with a probability of 1 divided by its size"
 )
-"""What limits on kept columns guarantee, in one sentence."""
+"""The guarantee of limits on kept columns, in one sentence."""
 
 REPEATS = (
     "Differencing and repeats: two releases of the same records, or of records that differ in a few, give away more "
@@ -61,27 +60,27 @@ SEEDS = "Seeds: whoever has or guesses the seed of a draw repeats it. A release 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What holds of a release, whatever was drawn, and for whom."""
+    """What holds for a release whatever was drawn, and against whom."""
 
     kind: Kind
-    """By "groups", of "labels" shown, "local" differential privacy, or "none"."""
+    """"groups", "labels" shown, "local" differential privacy, or "none"."""
     headline: str
-    """In a few words."""
+    """A short form."""
     claim: str
     """The guarantee, or why there is none, in a sentence or two."""
     bound: float | None = None
-    """The re-identification probability that is not exceeded, where one is guaranteed."""
+    """The bound on the re-identification probability, where one is guaranteed."""
     adversary: str = ""
-    """Whom it holds against: what they know, and what they do not."""
+    """The adversary: what they know, and what they do not."""
     unit: str = ""
-    """What is protected: one record, one person, one value."""
+    """What is protected: one record, one person or one value."""
     premise: str = ""
-    """What has to be so for it to hold."""
+    """What must be true for it to hold."""
     not_covered: tuple[str, ...] = ()
-    """What it says nothing about."""
+    """What it does not cover."""
 
     def __bool__(self) -> bool:
-        """Tell whether anything is guaranteed."""
+        """Return whether anything is guaranteed."""
         return self.kind != "none"
 
     def __str__(self) -> str:
@@ -91,7 +90,7 @@ class Guarantee:
 
     @property
     def terms(self) -> list[tuple[str, str]]:
-        """The parts by name, for pages and tables."""
+        """Return the parts by name, for pages and tables."""
         parts = {"Adversary": self.adversary, "Unit": self.unit, "Premise": self.premise}
         return [(name, text) for name, text in parts.items() if text]
 
@@ -101,7 +100,7 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Guarantee:
-        """Return what ``to_dict`` gave; anything else is a ``ValueError``."""
+        """Restore a guarantee from ``to_dict``; anything else is a ``ValueError``."""
         names = {each.name for each in fields(cls)}
         texts = {name: given.get(name) for name in names - {"bound", "not_covered"}}
         bound, not_covered = given.get("bound"), given.get("not_covered")
@@ -112,7 +111,7 @@ class Guarantee:
             or not isinstance(not_covered, list | tuple)
             or not all(isinstance(text, str) for text in (*texts.values(), *not_covered))
         ):
-            raise ValueError("this is no statement of a guarantee")
+            raise ValueError("not a statement of a guarantee")
         return cls(**{**given, "not_covered": tuple(not_covered)})
 
 
@@ -126,7 +125,7 @@ def of_groups(
     accepted: Sequence[Any] = (),
     joint: bool = False,
 ) -> Guarantee:
-    """State what permuting inside groups of k guarantees. ``what`` is masked where that has no columns.
+    """State what permuting inside groups of k guarantees. ``what`` names what is masked where there are no columns.
 
     >>> of_groups(5, ["icd"], person="patient").headline
     'Probability that a row belongs to a given person: at most 1 in 5'
@@ -236,7 +235,7 @@ def of_limits(
     accepted: Sequence[Any] = (),
     joint: bool = False,
 ) -> Guarantee:
-    """State what permuting inside groups of k guarantees that were formed with regard to kept columns.
+    """State what permuting guarantees inside groups of k formed with regard to kept columns.
 
     >>> of_limits(5, ["icd"], ["hiv"], {"hiv": 3}).headline
     'Groups of at least 5 records, in which no value of hiv is on more than 1 in 3'
@@ -321,11 +320,11 @@ SEEDED = none(
     "guaranteed; for a release, give no seed.",
     seeded=True,
 )
-"""A seed takes any guarantee away."""
+"""A seed voids every guarantee."""
 
 
 def listed(names: Sequence[Any], word: str = "and") -> str:
-    """Write names one after another.
+    """Return names as a list in words.
 
     >>> listed(["age", "sex", "ward"]), listed(["age"]), listed(["age", "sex"], "or")
     ('age, sex and ward', 'age', 'age or sex')

@@ -1,24 +1,24 @@
-"""Several files that are published together, such as a release with its manifest and the owner's record.
+"""Publish several files together, such as a release with its manifest and the owner's record.
 
-A journal beside the release says which drafts are to get which names. It goes through these states:
+A journal beside the release records which draft gets which name. It goes through these states:
 
 ``begun``
-    Folders other than that of the release get a marker, by which they are known again. There is nothing to undo.
+    Folders other than that of the release get a marker, so that they can be recognised later. There is nothing to undo.
 ``marked``
     Drafts, and what they will replace, get hidden names. Whoever finds the journal in this state removes them.
 ``ready``
-    The files are published, by this one step. Whoever finds it gives all drafts their names; if that is not possible,
-    because one of the targets cannot be replaced or was changed by somebody else, everything is undone.
+    This one step publishes the files. Whoever finds it gives all drafts their names; if that is not possible, because a
+    target cannot be replaced or was changed by somebody else, everything is undone.
 ``undoing``
-    What was replaced is put back. Whoever finds it goes on with that.
+    What was replaced is restored. Whoever finds it continues with that.
 ``done``
     Hidden names are removed.
 ``cleared``
-    Markers are removed, and the journal last.
+    Markers are removed, then the journal.
 
-So whatever ends a process, the files are all old or all new as soon as somebody looks. Nothing is replaced or removed
-that has no hidden name of this journal beside it. A journal is followed by its owner only, and never if it is a copy,
-as in a backup or in a folder that comes from elsewhere. Folders are locked while files in them are published.
+However a process ends, the files are all old or all new as soon as nominym looks at them again. Nothing is replaced or
+removed unless a hidden name of this journal is beside it. Only its owner's processes follow a journal, and never a
+copy, as in a backup or a folder from elsewhere. Folders are locked while files in them are published.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ _MOST = 3
 _AS_JOURNAL = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _AS_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _PATIENCE = 30.0
-"""Seconds to wait for another process, which needs some milliseconds."""
+"""Seconds to wait for another process, which needs a few milliseconds."""
 
 
 def publish(drafts: Sequence[Draft], overwrite: bool) -> None:
-    """Give drafts their names, all or none; the last of them is the release, which the journal is beside."""
+    """Publish all drafts or none; the last of them is the release, beside which the journal is kept."""
     release = drafts[-1].target
     for draft in drafts:
         draft.finish()
@@ -87,7 +87,7 @@ def publish(drafts: Sequence[Draft], overwrite: bool) -> None:
 
 
 def recover(release: StrPath) -> None:
-    """Finish or undo the publication of a release that was cut short; wait for one that is going on."""
+    """Finish or undo an interrupted publication of a release; wait for one in progress."""
     for path in _names_of(as_path(release)):
         journal = _path_of(path)
         if os.path.lexists(journal):
@@ -98,7 +98,7 @@ def recover(release: StrPath) -> None:
 
 
 def _names_of(release: Path) -> list[Path]:
-    """Return a path, and those that it leads to if it is a symbolic link."""
+    """Return a path, and the paths it leads to if it is a symbolic link."""
     found: list[Path] = []
     with suppress(OSError):
         while release.name and release not in found:
@@ -129,9 +129,11 @@ def _follow(found: _Journal, release: StrPath) -> None:
                 journal.undo()
         done = "finished: the files are the new ones"
         if not journal.finished:
-            others = f", but for {', '.join(journal.others)}, which somebody else changed" if journal.others else ""
+            others = f", except {', '.join(journal.others)}, which somebody else changed" if journal.others else ""
             done = f"undone: the files are as they were before{others}"
-        warnings.warn(f"the publication of {release} was cut short; it has been {done}", RecoveryWarning, stacklevel=3)
+        warnings.warn(
+            f"the publication of {release} was interrupted; it has been {done}", RecoveryWarning, stacklevel=3
+        )
 
 
 class _File(NamedTuple):
@@ -146,26 +148,26 @@ class _File(NamedTuple):
 
     @property
     def is_new(self) -> bool:
-        """Whether the target is the draft."""
+        """Return whether the target is the draft."""
         return _is(self.target, self.new)
 
     @property
     def is_old(self) -> bool:
-        """Whether the target is what it was."""
+        """Return whether the target is unchanged."""
         if self.before is None:
             return not _there(self.target)
         return _is(self.target, self.old) and _changed(self.target) == self.before
 
     @property
     def is_ours(self) -> bool:
-        """Whether the target is the draft itself, and not just equal to it, as far as this can be known."""
+        """Return whether the target is the draft itself, not just equal to it, as far as this can be determined."""
         if not (_there(self.new) and _there(self.target)):
             return False
         new = os.lstat(self.new)
         return os.path.samestat(os.lstat(self.target), new) if new.st_nlink > 1 else self.is_new
 
     def put(self, source: Path, replaces: bool) -> None:
-        """Give a file with a hidden name that of the target too, in one step."""
+        """Give the target's name to a file with a hidden name, in one step."""
         self.way.unlink(missing_ok=True)
         if not replaces:
             try:
@@ -181,12 +183,12 @@ class _File(NamedTuple):
 
 
 class _Journal:
-    """What is to get which name, and how far that is."""
+    """Which file gets which name, and how far the publication has got."""
 
     def __init__(self, path: Path, content: dict[str, Any], state: str) -> None:
         self.path, self.state = path, state
         self.finished = False
-        """Whether the files are the new ones, of which nothing is undone any more."""
+        """Whether the files are the new ones, so that nothing is undone any more."""
         self.others: list[str] = []
         """Files that somebody else changed."""
         self._stem = f"{atomic.HIDDEN}{uuid.UUID(content['token']).hex}"
@@ -205,7 +207,7 @@ class _Journal:
 
     @classmethod
     def begin(cls, drafts: Sequence[Draft]) -> _Journal:
-        """Write a journal, whole from the first moment on."""
+        """Write a journal, complete from the start."""
         path = _path_of(drafts[-1].target)
         files = [
             {
@@ -233,22 +235,22 @@ class _Journal:
 
     @classmethod
     def read(cls, path: Path) -> _Journal | None:
-        """Return the journal that is there, if one is."""
+        """Return the existing journal, if any."""
         try:
             file = os.open(path, _AS_JOURNAL)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            told = f"{path}: a publication was cut short, and its journal cannot be opened ({error.strerror})"
-            raise CutShortError(told, remedy="let its owner run the command") from None
+            told = f"{path}: a publication was interrupted, and its journal cannot be opened ({error.strerror})"
+            raise CutShortError(told, remedy="run the command as its owner") from None
         try:
             status = os.fstat(file)
             text = os.read(file, 1 << 16) if stat.S_ISREG(status.st_mode) else b""
         finally:
             os.close(file)
         if status.st_uid != os.geteuid():
-            told = f"{path}: a publication was cut short by another user"
-            raise CutShortError(told, remedy="let the owner of this journal run the command")
+            told = f"{path}: a publication by another user was interrupted"
+            raise CutShortError(told, remedy="run the command as the owner of this journal")
         try:
             head, *states = text.decode().split("\n")
             content = json.loads(head)
@@ -262,20 +264,20 @@ class _Journal:
             order = ", ".join(each.target.name for each in journal.files)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise FormatError(
-                f"{path} is no journal of a publication, or a damaged one; look at the files .nominym-… beside it, "
-                "which hold what was to be published and what it replaces, and delete it"
+                f"{path} is not a journal of a publication, or a damaged one; look at the files .nominym-… beside "
+                f"it, which hold what was to be published and what it replaces, and delete it"
             ) from None
         if copied:
             raise CutShortError(
-                f"{path} is a copy of the journal of a publication that was cut short: the files beside it may be of "
-                "two releases",
+                f"{path} is a copy of the journal of an interrupted publication: the files beside it may be of two "
+                f"releases",
                 remedy="copy them again from where it was finished; or choose: of the .nominym-… files beside it, .new "
                 f"are the new and .old the old ones, by number {order}",
             )
         return journal
 
     def enter(self, state: str) -> None:
-        """Go on to a state, when all before it is on the disk."""
+        """Enter a state, after everything before it is on the disk."""
         self.sync()
         # If the writing fails, nobody knows which of the two is on the disk.
         self.state = state
@@ -293,21 +295,22 @@ class _Journal:
         self.enter("marked")
 
     def check_folders(self) -> None:
-        """Refuse to go on where a folder is not the one it was, as if nothing is mounted there now."""
+        """Raise if a folder is no longer the same one, for example because nothing is mounted there now."""
         for folder, marker in zip(self.folders, self._markers, strict=True):
             try:
                 known = folder.is_dir() if self.state in ("begun", "cleared") else _there(marker)
             except OSError:
                 known = False
             if not known:
-                told = f"{self.files[-1].target}: its publication was cut short, and {folder} is not the folder it was"
+                release = self.files[-1].target
+                told = f"{release}: its publication was interrupted, and {folder} is no longer the same folder"
                 remedy = (
-                    f"is something to be mounted there? If it is lost, delete {self.path} and {self._stem}* beside it"
+                    f"should something be mounted there? If it is lost, delete {self.path} and {self._stem}* beside it"
                 )
                 raise CutShortError(told, remedy=remedy)
 
     def place(self) -> None:
-        """Give every draft its name; a target that is neither old nor new is somebody else's."""
+        """Give every draft its name; a target that is neither old nor new was changed by somebody else."""
         self._check(lambda each: each.is_new or (each.is_old and _there(each.new)))
         for each in self.files:
             if not each.is_new:
@@ -318,10 +321,10 @@ class _Journal:
     def _check(self, fits: Callable[[_File], bool]) -> None:
         for each in self.files:
             if not fits(each):
-                raise FileExistsError(errno.EEXIST, "was changed meanwhile", str(each.target))
+                raise FileExistsError(errno.EEXIST, "was changed in the meantime", str(each.target))
 
     def undo(self, why: BaseException | None = None) -> None:
-        """Put back what was replaced, if anything was; remove what is hidden."""
+        """Restore what was replaced, if anything, and remove hidden files."""
         try:
             if self.state in ("ready", "undoing"):
                 if self.state == "ready":
@@ -338,26 +341,26 @@ class _Journal:
         except OSError as error:
             reason = error if why is None else why
             release = self.files[-1].target
-            told = f"{release}: its publication was cut short ({reason}), and cannot be undone now ({error})"
-            remedy = "mend this; the next command that looks at the release goes on with it"
+            told = f"{release}: its publication was interrupted ({reason}), and cannot be undone now ({error})"
+            remedy = "fix this; the next command that looks at the release continues"
             raise CutShortError(told, remedy=remedy) from None
 
     def end(self, release: StrPath) -> None:
-        """Remove what is hidden, when all files are in their places; if this fails, they are there all the same."""
+        """Remove hidden files once all files are in place; a failure here does not affect them."""
         try:
             if self.state == "ready":
                 self.enter("done")
         except OSError as error:
             told = f"{release}: all files are in their places, but that cannot be recorded ({error})"
-            raise CutShortError(told, remedy="mend this, and look at the release by any command") from None
+            raise CutShortError(told, remedy="fix this, and run any command on the release") from None
         try:
             self._clear()
         except OSError as error:
             told = f"{release} is published; hidden files of its publication could not be removed ({error})"
-            warnings.warn(f"{told}, which the next command that looks at it tries again", RecoveryWarning, stacklevel=4)
+            warnings.warn(f"{told}; the next command that looks at it will try again", RecoveryWarning, stacklevel=4)
 
     def _clear(self) -> None:
-        """Remove hidden names, markers, and the journal last."""
+        """Remove hidden names, markers, and finally the journal."""
         for each in self.files if self.state != "cleared" else ():
             for path in (each.new, each.old, each.way):
                 path.unlink(missing_ok=True)
@@ -369,7 +372,7 @@ class _Journal:
             self.sync()
 
     def sync(self) -> None:
-        """Bring the names of files to the disk."""
+        """Flush file names to the disk."""
         for folder in (*self.folders, self.path.parent):
             atomic.sync(folder)
 
@@ -379,11 +382,13 @@ def _path_of(release: Path) -> Path:
 
 
 def _busy(path: Path) -> OSError:
-    return BlockingIOError(errno.EAGAIN, "another command publishes here; wait until it has", str(path.parent))
+    return BlockingIOError(
+        errno.EAGAIN, "another command is publishing here; wait until it has finished", str(path.parent)
+    )
 
 
 def _twin(path: Path, other: Path) -> None:
-    """Give a file, or a symbolic link, a second name; a copy, where that cannot be or others own it."""
+    """Give a file or symbolic link a second name; copy it where that is impossible or others own it."""
     # Nobody can remove a second name of another's file from a folder such as /tmp.
     if os.lstat(path).st_uid == os.geteuid():
         try:
@@ -407,7 +412,7 @@ def _twin(path: Path, other: Path) -> None:
 
 
 def _there(path: Path) -> bool:
-    """Tell whether a file is there; not to know it is an error."""
+    """Return whether a file exists; raise if that cannot be determined."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -416,7 +421,7 @@ def _there(path: Path) -> bool:
 
 
 def _is(path: Path, other: Path) -> bool:
-    """Tell whether two names are of one file, or of two that are equal."""
+    """Return whether two names refer to one file, or to two equal ones."""
     if not (_there(path) and _there(other)):
         return False
     first, second = os.lstat(path), os.lstat(other)
@@ -434,13 +439,13 @@ def _changed(path: Path) -> list[int]:
 
 
 def _quietly(call: Callable[[int], object], file: int) -> None:
-    """Let go of something: what it was held for is done."""
+    """Ignore errors while releasing something that is no longer needed."""
     with suppress(OSError):
         call(file)
 
 
 def _locked(folders: Iterable[Path]) -> ExitStack:
-    """Take hold of folders, as far as they are there; all who do take them in the same order."""
+    """Lock folders that exist; everyone locks them in the same order."""
     found: dict[tuple[int, int], tuple[int, Path]] = {}
     with ExitStack() as stack:
         for folder in folders:

@@ -38,14 +38,14 @@ Self = TypeVar("Self", bound="Method")
 
 @dataclass(frozen=True, repr=False)
 class Method(Options):
-    """A method with its options. Subclasses declare the options and have ``apply``."""
+    """A method and its options. Subclasses declare the options and define ``apply``."""
 
     implied: ClassVar[tuple[str, ...]] = ()
-    """Options that follow from others, so that the method as code leaves them out."""
+    """Options that follow from others and are left out of the representation as code."""
 
     @classmethod
     def from_options(cls: type[Self], given: Mapping[str, Any]) -> Self:
-        """Make a method from what a file or a command line says; unknown names and wrong types are errors.
+        """Make a method from the options of a file or a command line; unknown names and wrong types are errors.
 
         >>> from nominym import RankSwap
         >>> RankSwap.from_options({"k": 10, "anneal": True})
@@ -67,14 +67,14 @@ class Method(Options):
         return cls(**given)
 
     def check_values(self) -> None:
-        """Check every option by itself, and keep numbers of any library as plain ones."""
+        """Check every option by itself, and convert numbers of any library to plain ones."""
         for name, declared in self.options().items():
             value = getattr(self, name)
             if value is not None or self.default(name) is not None:
                 object.__setattr__(self, name, _checked(name, value, declared))
 
     def check_options(self) -> None:
-        """Check every option by itself and beside the others."""
+        """Check every option by itself and in combination with the others."""
         self.check_values()
         for name, declared in self.options().items():
             value = getattr(self, name)
@@ -82,17 +82,17 @@ class Method(Options):
                 allowed = "; ".join(
                     f"{other} is {' or '.join(map(repr, values))}" for other, values in declared.only.items()
                 )
-                raise ParameterError(f"it plays a part only where {allowed}", parameter=name, value=value)
+                raise ParameterError(f"it applies only where {allowed}", parameter=name, value=value)
 
     def check_roots(self) -> None:
-        """Keep a copy of the roots of columns, so that the method stays what it is."""
+        """Copy the roots of columns, so that the method cannot change."""
         roots = getattr(self, "roots", None)
         if roots is not None and not isinstance(roots, Mapping):
             raise ParameterError("give a mapping from column names to concepts", parameter="roots", value=roots)
         object.__setattr__(self, "roots", None if roots is None else dict(roots))
 
     def check_accept(self) -> None:
-        """Keep the names of accepted columns as a tuple; one alone may be given as it is."""
+        """Store the names of accepted columns as a tuple; a single name is allowed too."""
         given = getattr(self, "accept", ())
         names = (given,) if isinstance(given, str) else given
         listed = isinstance(names, Sequence) and not isinstance(names, bytes)
@@ -101,17 +101,17 @@ class Method(Options):
         object.__setattr__(self, "accept", tuple(names))
 
     def has_part(self, name: str) -> bool:
-        """Tell whether an option plays a part beside the others."""
+        """Return whether an option applies, given the others."""
         return all(getattr(self, other) in values for other, values in self.options()[name].only.items())
 
     @property
     def bound(self) -> float | None:
-        """The re-identification probability that the method guarantees not to exceed; None where it guarantees none."""
+        """Return the guaranteed bound on the re-identification probability; None if there is none."""
         return None
 
     @property
     def grouped(self) -> bool:
-        """Whether the method forms groups of the records of a table, and looks at kept columns itself."""
+        """Return whether the method forms groups of the records of a table, and checks kept columns itself."""
         return False
 
     def statement(
@@ -122,7 +122,7 @@ class Method(Options):
         seeded: bool = False,
         roots: Mapping[Any, Any] | None = None,
     ) -> Guarantee:
-        """State what a release guarantees in which some columns are masked and others kept.
+        """State the guarantee of a release with given masked and kept columns.
 
         ``roots`` are the roots in effect by masked column, None for one whose meaning has none.
         """
@@ -135,12 +135,12 @@ class Method(Options):
         )
 
     def params(self) -> dict[str, Any]:
-        """List the options that play a part, for the record of a result."""
+        """Return the options in effect, for the record of a result."""
         given = {name: getattr(self, name) for name in self.options() if self.has_part(name)}
         return {name: value for name, value in given.items() if value is not None and (name, value) != ("accept", ())}
 
     def __repr__(self) -> str:
-        """Return the code that makes the method again."""
+        """Return the code that creates the method."""
         said = []
         for each in fields(self):
             value = getattr(self, each.name)
@@ -151,9 +151,9 @@ class Method(Options):
 
 
 def made_with(seed: int | None) -> dict[str, Any]:
-    """Return what the record of a result says of how it was drawn: never the seed, but whether there was one."""
+    """Return how a result was drawn, for its record: never the seed, but whether there was one."""
     if seed is not None:
-        what = "made with a seed, for studies: whoever has or guesses it repeats the draw, so nothing is guaranteed"
+        what = "made with a seed, for studies: whoever has or guesses it can repeat the draw, so nothing is guaranteed"
         warn(f"{what}; for a release, give none", SeedWarning)
     return {"seeded": seed is not None, "version": __version__}
 
@@ -172,10 +172,11 @@ def finish(
     more: Mapping[str, Any] | None = None,
     **owners: Any,
 ) -> Result:
-    """Make the result of a method: write the masked table, and keep the owner's side apart.
+    """Make the result of a method: build the masked table, and keep the owner's side separate.
 
-    ``measure`` returns what this draw realised, beside the ``summary`` that does not depend on it. With a seed no bound
-    is guaranteed. ``dropped`` columns are not part of the masked table; ``retyped`` ones have values of another type.
+    ``measure`` returns the figures of this draw, in addition to the ``summary`` that does not depend on it. With a seed
+    no bound is guaranteed. ``dropped`` columns are not part of the masked table; ``retyped`` ones have values of
+    another type.
     """
     if seed is not None and "bound" in summary:
         summary = {**summary, "bound": None}
@@ -197,7 +198,7 @@ def finish(
 
 
 def described(changes: Mapping[Any, Change]) -> dict[Any, dict[str, Any]]:
-    """Return what may be known of masked columns whatever the method."""
+    """Return what may be published about masked columns whatever the method."""
     return {
         name: {"categories": change.before.size, "missing": change.before.column.missing, "root": change.before.root}
         for name, change in changes.items()
@@ -226,7 +227,7 @@ def _checked(name: str, value: Any, declared: Option) -> Any:
 
 
 def _as_float(value: Any) -> float:
-    """Return a number as a float; what is none, or too large, is not finite."""
+    """Return a number as a float; not finite if it is not a number, or too large."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return math.nan
     try:
@@ -236,17 +237,17 @@ def _as_float(value: Any) -> float:
 
 
 class OwnersOnly:
-    """What only the owner of the data may know. It is not shown, copied or pickled, and in no file not asked for.
+    """What only the owner of the data may know: never shown, copied or pickled, and written to files only on request.
 
     Not a dataclass: ``dataclasses.asdict`` of what holds it would show it.
     """
 
     def __init__(self, **parts: Any) -> None:
-        """Hold the parts that the class declares."""
+        """Store the parts that the class declares."""
         self.__dict__.update(parts)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
-        """Refuse changes."""
+        """Raise on changes."""
         raise AttributeError(f"{name}: what only the owner may know cannot be changed")
 
     def __repr__(self) -> str:
@@ -254,50 +255,50 @@ class OwnersOnly:
         return f"<{type(self).__name__}: for the owner only>"
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled."""
+        """Raise instead of being pickled."""
         raise TypeError("what only the owner may know is not pickled; keep it in memory, or save its parts on purpose")
 
     def __deepcopy__(self, memo: Any) -> None:
-        """Leave copies without it."""
+        """Return None, so that copies do without it."""
 
 
 class Secret(OwnersOnly):
     """The owner's side of a result."""
 
     measure: Callable[[], dict[str, Any]]
-    """Measures what this draw realised, when it is asked for."""
+    """Measures the figures of this draw on demand."""
     comparison: Comparison
-    """The original beside the masked table, coded."""
+    """The original and the masked table, coded."""
     seed: int | None = None
     """The seed, if one was given: whoever has it can repeat every draw."""
     groups: NDArray[np.uint32] | None = None
     """The group of each record, where the method forms groups."""
     pairs: dict[tuple[Any, ...], NDArray[np.uint32]] | None = None
-    """For data swapping, by the columns that were swapped together, the row numbers of the pairs, one pair a row."""
+    """For data swapping, the row numbers of the pairs, one pair per row, by the columns swapped together."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """All figures, those that this draw realised too. They would help to undo it."""
+        """Return all figures, including those of this draw, which would help to undo it."""
         return self.measure()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """A masked table, how it was made, and what was achieved. Pickling and copying leave out the owner's side."""
+    """A masked table, how it was made, and what was achieved. Pickles and copies leave out the owner's side."""
 
     data: Any
-    """The masked table: same type, columns, index and row order as the one given. The one given is untouched."""
+    """The masked table: same type, columns, index and row order as the input, which is not changed."""
     method: Method
     """The method that made it."""
     params: dict[str, Any]
     """How it was made; never the seed."""
     summary: dict[str, Any]
-    """What was achieved, in figures that do not depend on the draw."""
+    """What was achieved: figures that do not depend on the draw."""
     secret: Secret | None = field(default=None)
     """The owner's side. Never publish it."""
 
     def __repr__(self) -> str:
-        """Name method and size; data and secrets are not shown."""
+        """Return method and size; data and secrets are not shown."""
         return f"<Result of {self.method!r}: {self.summary.get('records', 0):,} records>"
 
     def _repr_html_(self) -> str:
@@ -306,7 +307,7 @@ class Result:
         rows: list[tuple[object, object]] = [("Guarantee", said.headline), ("", said.claim), *said.terms]
         for name, figures in self.summary.get("attributes", {}).items():
             if "expected_rmse" in figures:
-                stay = f"{figures['expected_unchanged']:.1%} of the values expected to stay as they are"
+                stay = f"{figures['expected_unchanged']:.1%} of the values expected to be unchanged"
                 rows.append((name, f"expected RMSE {figures['expected_rmse']:.4f}, {stay}"))
         return chart.card(repr(self), rows)
 
@@ -316,15 +317,15 @@ class Result:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the release guarantees: the claim, its adversary, unit and premise, and what is not covered."""
+        """Return what the release guarantees: the claim, its adversary, unit and premise, and what is not covered."""
         masked = self.params["columns"]
         kept = [name for name in names_of(self.data) if name not in masked]
         return self.method.statement(masked, kept, seeded=self.params["seeded"], roots=self.params.get("roots"))
 
     def linkage(self, known: Any = None, **options: Any) -> Any:
-        """Attack the release; owner only. Options are those of ``nominym.risk.linkage``.
+        """Attack the release; owner only. The options are those of ``nominym.risk.linkage``.
 
-        ``k`` and ``person`` are by default those of the method, and ``groups`` the ones that it formed.
+        By default, ``k`` and ``person`` are those of the method, and ``groups`` those it formed.
         """
         from nominym import risk
 
@@ -335,7 +336,7 @@ class Result:
         return risk.link(secret.comparison, known=known, **options)
 
     def report(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """Write a report of the release, for publication unless ``edition="owner"``; see ``nominym.report.write``.
+        """Write a report on the release, for publication unless ``edition="owner"``; see ``nominym.report.write``.
 
         Without a path, return the edition for publication as a page that a notebook shows.
         """
@@ -344,24 +345,24 @@ class Result:
         return report.inline(self, **options) if path is None else report.write(path, self, **options)
 
     def owners(self, what: str) -> Secret:
-        """Return the owner's side, or explain why there is none."""
+        """Return the owner's side, or raise if there is none."""
         if self.secret is None:
             raise ParameterError(f"{what} compares with the original; only the owner's result has it")
         return self.secret
 
 
 def source_of(frame: Any, *, strict: bool) -> tuple[Table, list[str]]:
-    """Return the table to mask; a result that is masked again gets a warning.
+    """Return the table to mask; warn if it is a result that is masked again.
 
-    Each call has groups of its own. A row that shows values from two partitions has fewer possible owners than a group
-    has members, down to one; so attributes that are released together have to be masked together.
+    Each call forms its own groups. A row that shows values from two partitions has fewer possible owners than a group
+    has members, down to one; attributes that are released together must therefore be masked together.
     """
     if not isinstance(frame, Result):
         return as_table(frame), []
     done = sorted(map(str, frame.params.get("columns", ())))
     message = (
-        f"{', '.join(done)} of this table: masked in an earlier call. Separate calls have separate groups, and no "
-        "guarantee holds for both together; mask all columns in one call"
+        f"{', '.join(done)} of this table: already masked in an earlier call. Separate calls have separate groups, "
+        f"and no guarantee holds for both together; mask all columns in one call"
     )
     if strict or frame.method.bound is not None:
         warnings.warn(message, PrivacyWarning, stacklevel=4)

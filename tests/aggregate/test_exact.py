@@ -150,7 +150,7 @@ def test_means_that_are_rounded_to_the_same_day_are_one_value() -> None:
     ("method", "said"),
     [
         (nym.Microaggregate(k=3), "all records of a group have the same masked values"),
-        (nym.RankSwap(k=3, guarantee="strict"), "values changed places inside groups, and nowhere else"),
+        (nym.RankSwap(k=3, guarantee="strict"), "values were swapped inside groups, and nowhere else"),
     ],
     ids=["microaggregation", "swapping"],
 )

@@ -206,7 +206,7 @@ def test_orders_read_intervals_as_their_middle() -> None:
     assert nym.stats.rmse(["low", "high"], ["[low, high]"] * 2, nym.Order(["low", "high"])) == pytest.approx(0.5)
     days = [date(2020, 1, 1), date(2020, 1, 11)]
     assert nym.stats.rmse(days, ["[2020-01-01, 2020-01-11]"] * 2, nym.Order()) == pytest.approx(0.5)
-    with pytest.raises(nym.NominymError, match="no date or time"):
+    with pytest.raises(nym.NominymError, match="not a date or time"):
         nym.stats.rmse(days, ["soon", "later"], nym.Order())
     matrix = nym.DistanceMatrix([[0, 4], [4, 0]], ["x", "y"])
     assert nym.stats.rmse(["x", "y"], ["{x, y}", "{x, y}"], matrix) == pytest.approx(2.0)

@@ -39,7 +39,7 @@ def test_hardly_a_row(run: Run, files: Files, records: int, told: str) -> None:
         name, *options = command.split()
         done = run(name, "visits.csv", "-o", "release.csv", *ROLES, *options)
         assert (done.code, files()) == (3, set())
-        assert f"visits.csv has {told}; two at least are needed" in done.err
+        assert f"visits.csv has {told}; at least two are needed" in done.err
 
 
 def test_all_missing(run: Run, files: Files) -> None:
@@ -66,7 +66,7 @@ def test_wrong_delimiter(run: Run, files: Files) -> None:
     Path("visits.csv").write_text(visits().replace(",", ";"))
     done = run(*SWAP)
     assert (done.code, files()) == (3, set())
-    assert "one column only" in done.err
+    assert "only one column" in done.err
     assert "pass --delimiter ';'" in done.err
 
 
@@ -122,7 +122,7 @@ def test_duplicate_column_names(run: Run, files: Files) -> None:
     Path("visits.csv").write_text(visits().replace("name,", "ward,", 1))
     done = run(*SWAP)
     assert (done.code, files()) == (3, set())
-    assert "column name 'ward' stands 2 times; rename the columns" in done.err
+    assert "column name 'ward' occurs 2 times; rename the columns" in done.err
     Path("visits.csv").write_text(visits().replace("name,", ",", 1))
     done = run(*SWAP)
     assert done.code == 3
@@ -152,20 +152,20 @@ def test_a_taxonomy_that_is_none(run: Run, files: Files) -> None:
     Path("illness.csv").write_text("a,b\nb,a\n")
     done = run(*SWAP)
     assert (done.code, files()) == (3, set())
-    assert "run in a circle" in done.err
+    assert "form a cycle" in done.err
     done = run(*(option.replace("=illness.csv", "=absent.csv") for option in SWAP))
     assert (done.code, files()) == (4, set())
     assert "absent.csv: no such file or folder" in done.err
     done = run(*(option.replace("=illness.csv", "") for option in SWAP))
     assert (done.code, files()) == (2, set())
-    assert "column 'diagnosis': nothing says what its values mean; give --quasi COLUMN=MEANING" in done.err
+    assert "column 'diagnosis': it has no meaning; give --quasi COLUMN=MEANING" in done.err
 
 
 def test_names_of_files_that_cannot_be_written_down(run: Run, files: Files) -> None:
     name = os.fsdecode(b"caf\xe9.csv")
     done = run("swap", "visits.csv", "-o", name, *ROLES, "--k", 5)
     assert (done.code, files()) == (2, set())
-    assert "names no file: give UTF-8 text" in done.err
+    assert "is not a file name: give UTF-8 text" in done.err
     assert run("swap", name, "-o", "r.csv", *ROLES, "--k", 5).code == 2
     assert run("swap", *SWAP[1:], "--key", name).code == 2
     assert run("taxonomy", "info", name).code == 2
@@ -181,10 +181,10 @@ def test_remedies_are_those_of_the_command_line(run: Run) -> None:
     for meaning, told in (("some.order", "lowest first: --quasi COLUMN=FILE.order"),
                           ("number", "with --quasi COLUMN=FILE.order, or turn the column into numbers"),
                           ("latin.csv", "line 2: byte 7 (0xe9) is not utf-8 text; convert the file to UTF-8"),
-                          ("roots.csv", "give --virtual-root to put one concept above them"),
+                          ("roots.csv", "give --virtual-root to add one concept above them"),
                           ("latin.order", "convert the file to UTF-8"),
                           ("three.csv", "tell child from parent; name them child and parent in the first line"),
-                          ("illness.xyz", "what format it is of; give --format as one of edges, ")):  # fmt: skip
+                          ("illness.xyz", "cannot be detected; give --format as one of edges, ")):  # fmt: skip
         if not Path(meaning).exists() and "." in meaning:
             Path(meaning).write_bytes(texts.get(meaning, b"a,b\ncaf\xe9,b\n"))
         done = run("swap", "visits.csv", "-o", "r.csv", "--quasi", f"diagnosis={meaning}", *roles)
@@ -202,7 +202,7 @@ def test_k_larger_than_n(run: Run, files: Files) -> None:
     Path("baskets.dat").write_text("1 2\n2 3\n")
     done = run("recode", "baskets.dat", "-o", "release.parquet", "--k", 3)
     assert (done.code, files()) == (3, {"baskets.dat"})
-    assert "2 records, but each is to have 3 forms" in done.err
+    assert "2 records, but each needs 3 forms" in done.err
 
 
 def test_parameters_without_a_meaning(run: Run, files: Files) -> None:
@@ -212,13 +212,13 @@ def test_parameters_without_a_meaning(run: Run, files: Files) -> None:
     assert run(*SWAP, "--k", "ten").code == 2
     # Told before anything is read, even whether there is a file.
     for command, told in (
-        ("swap --k 5 --method records --draw joint", "--draw joint: it plays a part only where guarantee is 'strict'"),
+        ("swap --k 5 --method records --draw joint", "--draw joint: it applies only where guarantee is 'strict'"),
         ("swap --k 5 --method records --guarantee strict", "leave out --method records for groups that keep 1/k"),
         ("swap --k 5 --draw jont", "--draw jont: give 'independent', 'joint'"),
         ("noise --method exponential", "--epsilon: give a number above 0"),
         ("noise --alpha 0.3 --measure pth", "there is no measure 'pth'"),
         ("data-swap --rate 5", "for 5 % give 0.05"),
-        ("recode --k 4 --structure ring --limit 3", "--limit 3.0: it plays a part only where structure is 'groups'"),
+        ("recode --k 4 --structure ring --limit 3", "--limit 3.0: it applies only where structure is 'groups'"),
     ):
         name, *options = command.split()
         done = run(name, "absent.csv", "-o", "r.parquet", *options, *([] if name == "recode" else ROLES))
@@ -252,7 +252,7 @@ def test_no_parquet_and_no_items(run: Run, files: Files) -> None:
     Path("a.parquet").write_text("this is no Parquet file")
     done = run("swap", "a.parquet", *SWAP[2:])
     assert (done.code, files()) == (3, {"a.parquet"})
-    assert "a.parquet: no Parquet file" in done.err
+    assert "a.parquet: not a Parquet file" in done.err
     Path("b.dat").write_text("1 2\n3 x\n")
     done = run("recode", "b.dat", "-o", "r.parquet", "--k", 2)
     assert (done.code, files()) == (3, {"a.parquet", "b.dat"})

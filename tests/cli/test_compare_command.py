@@ -78,7 +78,7 @@ def test_a_sample_is_told(run: Run, folder: Path) -> None:
         (("--seeds", "0"), "--seeds 0: give a whole number"),
         (("--sample", "0"), "--sample 0: give"),
         (("--quasi", "name=missing.csv"), "missing.csv"),
-        (("--quasi", "name"), "nothing says what its values mean"),
+        (("--quasi", "name"), "it has no meaning"),
         (("--keep", "wards"), "'wards'"),
         (("--person", "patient"), "'patient'"),
     ],

@@ -78,7 +78,7 @@ def test_the_same_file_serves_to_compare(run: Run, toml: Path) -> None:
         (
             "[input]",
             "[inputs]",
-            "'inputs' is unknown; did you mean 'input'? There are input, output, columns, taxonomy, method",
+            "'inputs' is unknown; did you mean 'input'? Known: input, output, columns, taxonomy, method",
         ),
         ("encoding =", "encodng =", "[input]: 'encodng' is unknown; did you mean 'encoding'?"),
         ("taxonomy =", "taxonmy =", "[columns.diagnosis]: 'taxonmy' is unknown; did you mean 'taxonomy'?"),
@@ -97,9 +97,13 @@ def test_the_same_file_serves_to_compare(run: Run, toml: Path) -> None:
             '[columns.ward]\ntaxonomy = "illness.csv"',
             "column 'ward': it has a meaning, but is not masked",
         ),
-        ('= "illness.csv"', '= "illness.csv"\nmeaning = "equal"', "taxonomy and meaning both say what values mean"),
+        (
+            '= "illness.csv"',
+            '= "illness.csv"\nmeaning = "equal"',
+            "taxonomy and meaning both give the meaning of the values",
+        ),
         ("[method]", "[method", "not TOML"),
-        ("[columns.name]", "[[columns.name]]", "[columns.name]: a section is needed"),
+        ("[columns.name]", "[[columns.name]]", "[columns.name]: expected a section"),
     ],
 )
 def test_mistakes_are_named(run: Run, toml: Path, old: str, new: str, told: str) -> None:

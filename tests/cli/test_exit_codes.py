@@ -327,11 +327,11 @@ def test_a_name_that_is_no_text_is_told_before_anything_is_made(run: Run, files:
     name = os.fsdecode(b"caf\xe9")
     done = run("demo", "-o", name)
     assert (done.code, files(), done.out) == (2, set(), "")
-    assert r"error: 'caf\udce9' names no file: give UTF-8 text" in done.err
+    assert r"error: 'caf\udce9' is not a file name: give UTF-8 text" in done.err
     done = run(*SWAP, "--config", f"{name}.toml")
-    assert r"error: 'caf\udce9.toml' names no file: give UTF-8 text" in done.err
+    assert r"error: 'caf\udce9.toml' is not a file name: give UTF-8 text" in done.err
     done = run("measure", f"{name}.csv", "release.csv")
-    assert r"error: 'caf\udce9.csv' names no file: give UTF-8 text" in done.err
+    assert r"error: 'caf\udce9.csv' is not a file name: give UTF-8 text" in done.err
 
 
 def test_in_a_folder_whose_name_is_no_text(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

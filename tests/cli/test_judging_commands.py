@@ -61,7 +61,7 @@ def test_measure(run: Run) -> None:
     assert ward["disco"] == pytest.approx(nym.risk.disclosure(before, after, "diagnosis", "ward").disco)
     done = run("measure", *PAIR, *MEANING, "--columns", "ward", "--columns", "diagnosis")
     assert done.code == 0, done.err
-    assert "no RMSE: it needs to know which row is whose" in done.err
+    assert "no RMSE: which row is whose is not known" in done.err
     assert done.out.startswith("attributes\n")
     assert all(title in done.out for title in ("\nmarginals\n", "\nunique exact matches\n", "\ndisclosure of kept"))
 
@@ -95,7 +95,7 @@ def test_another_original_is_noticed(run: Run) -> None:
     assert done.err == ""
     Path("visits.csv").write_text(Path("visits.csv").read_text().replace("P001", "P100"))
     done = run("measure", *OWNED)
-    assert "release.csv was not made of visits.csv as it is now" in done.err
+    assert "release.csv was not made from visits.csv in its current state" in done.err
     # The manifest knows nothing of the input.
     assert "not made of" not in run("measure", *PAIR, *MEANING).err
     lines = Path("visits.csv").read_text().splitlines(keepends=True)
@@ -158,9 +158,9 @@ def test_codes_are_no_numbers(run: Run) -> None:
         "age": nym.Equality(),
     }
     assert list(pair.weaker) == ["age"]
-    assert "'?' is no number" in pair.weaker["age"]
+    assert "'?' is not a number" in pair.weaker["age"]
     done = run("measure", "o.csv", "r.csv", "--quasi", "code", "--quasi", "age")
-    assert "notice: column 'age': compared as labels, since '?' is no number" in done.err
+    assert "notice: column 'age': compared as labels, because '?' is not a number" in done.err
     pair = nym.release.compare_files("o.csv", "r.csv", {"code": None, "age": None}, na=["?"])
     assert pair.comparison.changes["age"].before.meaning == nym.Order()
     assert not pair.weaker
@@ -173,10 +173,10 @@ def test_a_taxonomy_that_is_not_given(run: Run) -> None:
     assert done.code == 1
     found = json.loads(done.out)
     said = nym.release.read_manifest("release.csv").meanings["diagnosis"]["sha256"]
-    assert f"the taxonomy illness.csv (SHA-256 of what it says: {said})" in found["doubts"][0]
+    assert f"the taxonomy illness.csv (SHA-256 of its content: {said})" in found["doubts"][0]
     assert not found["verified"]
-    assert "for want of the taxonomy illness.csv" in run("measure", *PAIR).err
-    assert "for want of the taxonomy illness.csv" in run("report", *PAIR).err
+    assert "because the taxonomy illness.csv" in run("measure", *PAIR).err
+    assert "because the taxonomy illness.csv" in run("report", *PAIR).err
     # Another one is another meaning; so is equality.
     Path("other.csv").write_text(Path("illness.csv").read_text().replace("burn,injury", "burn,infection"))
     for other in ("other.csv", "equal"):
@@ -232,7 +232,7 @@ def test_kept_columns_are_attacked(run: Run) -> None:
     assert {tuple(row["also_known"]) for row in counted} == {(), ("ward",)}
     done = run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--unknown", "income")
     assert done.code == 2
-    assert "--unknown income: it is none of the kept columns, 'ward', 'age'" in done.err
+    assert "--unknown income: it is not one of the kept columns, 'ward', 'age'" in done.err
 
 
 def test_a_kept_column_may_have_a_meaning(run: Run) -> None:
@@ -273,7 +273,7 @@ def test_a_masked_column_that_is_not_named(run: Run) -> None:
     done = run("audit", "o.csv", "r.csv", "--quasi", "income", "--quasi", "debt", "--key", "k.parquet", "--k", 5,
                "--unknown", "ward")  # fmt: skip
     assert done.code == 0, done.out
-    assert "not verified: no manifest stands beside the release" in done.out.splitlines()[-1]
+    assert "not verified: there is no manifest beside the release" in done.out.splitlines()[-1]
 
 
 def test_audit_of_files_that_contradict_the_manifest(run: Run) -> None:
@@ -383,7 +383,7 @@ def test_audit_of_another_original(run: Run) -> None:
     Path("visits.csv").write_text(Path("visits.csv").read_text().replace("P001", "P100"))
     done = run("audit", *OWNED, "--unknown", "ward", "--json")
     assert done.code == 1
-    assert json.loads(done.out)["doubts"] == ["by the owner's record, the release was made of another original"]
+    assert json.loads(done.out)["doubts"] == ["by the owner's record, the release was made from another original"]
 
 
 def test_audit_with_another_k(run: Run) -> None:
@@ -451,7 +451,7 @@ def test_audit_of_item_sets_of_persons(run: Run) -> None:
     assert "records are counted, not persons" in done.out
     done = run("audit", "baskets.dat", "r.parquet", "--key", "k.parquet")
     assert done.code == 1
-    assert "not verified for persons: groups were formed of persons, and whose record each is" in done.out
+    assert "not verified for persons: groups were formed of persons, but the person of each record" in done.out
     done = run("audit", "baskets.dat", "r.parquet", "--key", "k.parquet", "--person", "few.txt")
     assert done.code == 1
     assert done.out.splitlines()[-1].startswith("broken for persons: in ")
@@ -500,7 +500,7 @@ def test_report_of_a_manifest_without_its_figures(run: Run) -> None:
     nym.release.manifest_path("release.csv").write_text(said.to_json())
     done = run("report", *PAIR, *MEANING)
     assert done.code == 3
-    assert "is no manifest that nominym wrote: summary attributes diagnosis expected_rmse is missing" in done.err
+    assert "is not a manifest that nominym wrote: summary attributes diagnosis expected_rmse is missing" in done.err
 
 
 def test_audit_of_item_sets(run: Run) -> None:
@@ -508,7 +508,7 @@ def test_audit_of_item_sets(run: Run) -> None:
     run("recode", "baskets.dat", "-o", "r.txt", "--k", 4, "--order", "gray", "--key", "k.parquet")
     done = run("audit", "baskets.dat", "r.txt")
     assert done.code == 0, done.err
-    assert "not verified: the owner's record is not given" in done.out.splitlines()[-1]
+    assert "not verified: the owner's record was not given" in done.out.splitlines()[-1]
     done = run("audit", "baskets.dat", "r.txt", "--key", "k.parquet")
     assert done.code == 0, done.err
     assert done.out.splitlines()[-1].startswith("guarantee verified: ")
@@ -533,16 +533,16 @@ def test_report(run: Run) -> None:
     owners = (*MEANING, "--key", "owner.parquet", "--edition", "owner")
     done = run("report", "visits.csv", "release.csv", *owners, "--sweep", "k=2,5", "-o", "mine.html")
     assert done.code == 0, done.err
-    assert done.out == "report, edition for the owner alone: mine.html\n"
+    assert done.out == "report, edition for the owner only: mine.html\n"
     assert "P001" not in Path("mine.html").read_text()
     assert stat.S_IMODE(Path("mine.html").stat().st_mode) == 0o600
     done = run("report", "visits.csv", "release.csv", *owners)
     assert done.code == 2
-    assert "--edition owner: this edition must not lie beside the release; choose a place" in done.err
+    assert "--edition owner: this edition must not be kept beside the release; choose a place" in done.err
     assert done.err.endswith("give --out\n")
     done = run("report", "visits.csv", "release.csv", *owners, "-o", "mine.html")
     assert done.code == 4
-    assert "already there; give --overwrite" in done.err
+    assert "already exists; give --overwrite" in done.err
     done = run("report", "visits.csv", "release.csv", *owners, "--sweep", "k=many", "-o", "x.html")
     assert done.code == 2
     assert "--sweep k=many: give a parameter and numbers" in done.err
@@ -602,7 +602,7 @@ def test_demo(run: Run) -> None:
     assert made >= {"discharges.csv", "release.csv", "release.csv.manifest.json", "release.toml", "report.html",
                     "report-owner.html", "baskets-report.html", "baskets-report-owner.html"}  # fmt: skip
     assert "report, may be published with the release: demo/report.html" in done.out
-    assert "report, for the owner alone: demo/report-owner.html" in done.out
+    assert "report, for the owner only: demo/report-owner.html" in done.out
     modes = {name: stat.S_IMODE(Path("demo", name).stat().st_mode) for name in ("report.html", "report-owner.html")}
     assert modes["report-owner.html"] == 0o600 != modes["report.html"]
     assert run("demo", "--out", "demo").code == 2

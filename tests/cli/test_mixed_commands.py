@@ -115,7 +115,7 @@ def test_without_the_taxonomy_an_audit_is_in_doubt(run: Run, people: pd.DataFram
     run(*swap())
     done = run("audit", "people.csv", "release.csv", "--key", "owner.parquet", "--unknown", "ward")
     assert done.code == 1
-    assert "column 'diagnosis': compared as labels, for want of the taxonomy illness.csv" in done.out + done.err
+    assert "column 'diagnosis': compared as labels, because the taxonomy illness.csv" in done.out + done.err
     assert "give --quasi diagnosis=illness.csv" in done.out + done.err
 
 
@@ -149,7 +149,7 @@ def test_mistakes_of_a_file_are_named(run: Run, people: pd.DataFrame, old: str, 
     assert not Path("owner.parquet").exists()
 
 
-_OR = "give the path of a file that is there, or --quasi COLUMN=number or --quasi COLUMN=equal"
+_OR = "give the path of an existing file, or --quasi COLUMN=number or --quasi COLUMN=equal"
 WRONG = {
     "text as numbers": (
         {"education": "number"}, 3,
@@ -167,11 +167,11 @@ WRONG = {
     ),
     "a value twice": (
         {"education": "twice.order"}, 3,
-        "column 'education': twice.order, line 3: 'school' is there already, in line 2; list each value once",
+        "column 'education': twice.order, line 3: 'school' is already in line 2; list each value once",
     ),
     "an empty order": (
         {"education": "empty.order"}, 3,
-        "column 'education': empty.order holds no value; list all values, one a line, lowest first",
+        "column 'education': empty.order holds no value; list all values, one per line, lowest first",
     ),
     "a folder as an order": (
         {"education": "folder.order"}, 3, "column 'education': folder.order is a folder", "give the file itself",
@@ -196,7 +196,7 @@ WRONG = {
         "name them child and parent in the first line",
     ),
     "no meaning": (
-        {"sex": ""}, 2, "column 'sex': nothing says what its values mean; give --quasi COLUMN=MEANING (a taxonomy, ",
+        {"sex": ""}, 2, "column 'sex': it has no meaning; give --quasi COLUMN=MEANING (a taxonomy, ",
     ),
 }  # fmt: skip
 

@@ -37,7 +37,7 @@ def test_options_of_a_command_are_the_declared_ones(command: str) -> None:
     method, found = METHODS[command], actions(command)
     declared = method.options()
     of_sets = {"label", "person", "column", "record", "item", "taxonomy", *HIERARCHY}
-    of_sets |= {"delimiter", "encoding", "comment", "missing"}
+    of_sets |= {"delimiter", "encoding", "comment", "missing", "engine", "plan", "master"}
     others = (FILES | of_sets) if command == "recode" else TABLES
     assert set(found) == set(declared) | others
     assert not set(declared) & others

@@ -71,7 +71,7 @@ def test_a_key_of_another_release_is_refused(run: Run) -> None:
     run(*SWAP, "--overwrite")
     done = run("measure", "visits.csv", "release.csv", "--quasi", "diagnosis=illness.csv", "--key", "owner.parquet")
     assert done.code == 3
-    assert "the record of another release" in done.err
+    assert "the record of a release other than" in done.err
 
 
 def test_the_manifest_says_how_and_holds_no_record(run: Run) -> None:
@@ -134,7 +134,7 @@ def test_a_changed_release_is_not_the_one_of_its_manifest(run: Run) -> None:
         file.write("flu,A,999\n")
     done = run("measure", "visits.csv", "release.csv", "--quasi", "diagnosis=illness.csv")
     assert done.code == 3
-    assert "is not about release.csv as it is now" in done.err
+    assert "does not describe release.csv in its current state" in done.err
 
 
 def test_a_seed_gives_the_same_again_and_only_the_owner_has_it(run: Run) -> None:
@@ -318,5 +318,5 @@ def test_files_that_are_there_stay(run: Run) -> None:
     Path("release.csv").write_text("mine")
     done = run(*SWAP)
     assert done.code == 4
-    assert "release.csv is already there; give --overwrite to replace it" in done.err
+    assert "release.csv already exists; give --overwrite to replace it" in done.err
     assert Path("release.csv").read_text() == "mine"

@@ -189,8 +189,8 @@ GOOD = {"x": ["a", "b"], "y": ["p", "q"], "z": ["k", "l"]}
         (GOOD, {"x": ["a", "b"]}, ["y"], error.UnknownColumnError, "no column 'y' in the table after"),
         (GOOD, {"x": ["a"]}, ["x"], error.DataError, "2 records before and 1 after; .* same records"),
         (GOOD, {"x": ["a", "b"], "y": ["a"]}, ["x", "y"], error.DataError, "'x' has 2, 'y' has 1"),
-        (GOOD, GOOD, ["x", "x"], error.ParameterError, "'x' stands 2 times"),
-        (GOOD, GOOD, [], error.ParameterError, "name one column at least"),
+        (GOOD, GOOD, ["x", "x"], error.ParameterError, "'x' occurs 2 times"),
+        (GOOD, GOOD, [], error.ParameterError, "name at least one column"),
         (GOOD, GOOD, pd.DataFrame(GOOD), error.ParameterError, "a list of column names is needed, not DataFrame"),
         (GOOD, GOOD, {"x": 1}, error.ParameterError, "a list of column names is needed"),
         ({"x": []}, {"x": []}, None, error.DataError, "no records"),
@@ -263,9 +263,9 @@ def test_heat_map_refuses(monkeypatch) -> None:
     assert (cells.zmin, cells.zmax) == (0, 1)
     with pytest.raises(error.ParameterError, match="measure='other': give 'hellinger', "):
         distortion.heat_map(table, "other")
-    with pytest.raises(error.DataError, match=r"what distortion\.table gives"):
+    with pytest.raises(error.DataError, match=r"the result of distortion\.table"):
         distortion.heat_map(pd.DataFrame({"x": [1]}))
-    with pytest.raises(error.DataError, match="one column only"):
+    with pytest.raises(error.DataError, match="only one column"):
         distortion.heat_map(distortion.table(GOOD, GOOD, "x"))
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(error.MissingExtraError, match=r"pip install nominym\[report\]"):

@@ -51,11 +51,11 @@ def test_lines_are_records(tmp_path, text: str, expected) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1\n2 x 3\n", 'line 2: "x" is no item: whole numbers from 0 to 2147483647'),
-        ("1\n\n-3\n", 'line 3: "-3" is no item'),
-        ("1,2\n", 'line 1: "1,2" is no item'),
-        ("1\n2147483648\n", 'line 2: "2147483648" is no item'),
-        ("1\n5 6 5\n", "line 2: item 5 stands twice"),
+        ("1\n2 x 3\n", 'line 2: "x" is not an item: whole numbers from 0 to 2147483647'),
+        ("1\n\n-3\n", 'line 3: "-3" is not an item'),
+        ("1,2\n", 'line 1: "1,2" is not an item'),
+        ("1\n2147483648\n", 'line 2: "2147483648" is not an item'),
+        ("1\n5 6 5\n", "line 2: item 5 occurs twice"),
         ("1\n\xff\n", "line 2: "),
         ("1\n2²\n", "line 2: "),
         ("1\n\xb2\n", "line 2: "),
@@ -92,7 +92,7 @@ def test_files_are_replaced_only_on_demand(tmp_path) -> None:
     with pytest.raises(error.DataError, match="whole numbers for items, not texts"):
         Itemsets.from_lists([["a"]]).to_fimi(path, overwrite=True)
     for wrong in (-1, 2**31):
-        with pytest.raises(error.DataError, match=f"item {wrong}: a FIMI file has numbers"):
+        with pytest.raises(error.DataError, match=f"item {wrong}: a FIMI file holds numbers"):
             Itemsets.from_lists([[wrong]]).to_fimi(path, overwrite=True)
     assert path.read_text() == "2\n"
     assert [file.name for file in tmp_path.iterdir()] == ["sets.dat"]

@@ -148,12 +148,12 @@ def test_the_callers_items_are_kept_in_their_order() -> None:
     with pytest.raises(error.DataError, match="row 0: 'milk' is not among"):
         Itemsets.from_lists(ROWS, items=[1, 2])
     for wrong, message in (
-        (["a", "a"], "'a' stands twice"),
-        (["a", None], "place 1 is missing"),
-        (["a", 1], "place 1: 1 beside items of another type"),
-        ([1.5], "place 0: 1.5 of type float is no item"),
-        (["a", "\ud800"], "place 1: .* surrogate"),
-        ([10**5000], "place 0: a huge number has more than 64 bits"),
+        (["a", "a"], "'a' occurs twice"),
+        (["a", None], "position 1 is missing"),
+        (["a", 1], "position 1: 1 beside items of another type"),
+        ([1.5], "position 0: 1.5 of type float is not an item"),
+        (["a", "\ud800"], "position 1: .* surrogate"),
+        ([10**5000], "position 0: a huge number has more than 64 bits"),
         ("abc", "give the list of all items"),
         (5, "give the list of all items"),
         (np.array(5), "give the list of all items"),
@@ -182,27 +182,27 @@ def test_records_are_chosen_by_number() -> None:
 
 
 MISTAKES = {
-    "twice": ([[1], [2, 3, 2]], "row 1: item 2 stands twice"),
+    "twice": ([[1], [2, 3, 2]], "row 1: item 2 occurs twice"),
     "text row": ([["a"], "bc"], "row 1: a list of items is needed, not 'bc' of type str"),
     "number row": ([[1], 5], "row 1: a list of items is needed, not 5 of type int"),
     "mapping row": ([{"a": 1}], "row 0: a list of items is needed, not {'a': 1} of type dict"),
     "no rows": (7, "rows of items are needed, not int"),
     "text": ("abc", "rows of items are needed, not str"),
     "frame": (pd.DataFrame({"a": [[1]]}), "rows of items are needed, not DataFrame"),
-    "float": ([[1], [2, 2.5]], "row 1: 2.5 of type float is no item"),
-    "truth": ([[1, True]], "row 0: True of type bool is no item"),
-    "truths": ([[True]], "row 0: True of type bool is no item"),
+    "float": ([[1], [2, 2.5]], "row 1: 2.5 of type float is not an item"),
+    "truth": ([[1, True]], "row 0: True of type bool is not an item"),
+    "truths": ([[True]], "row 0: True of type bool is not an item"),
     "mixed": ([["a"], ["b", 1]], "row 1: 1 beside items of another type"),
-    "tuple": ([[("a", 1)]], r"row 0: .*of type (tuple|list) is no item"),
-    "bytes": ([[b"a"]], "row 0: b'a' of type bytes is no item"),
+    "tuple": ([[("a", 1)]], r"row 0: .*of type (tuple|list) is not an item"),
+    "bytes": ([[b"a"]], "row 0: b'a' of type bytes is not an item"),
     "long": ([[1], [2**63]], "row 1: 9223372036854775808 has more than 64 bits"),
     "longer": ([[1], [10**5000]], "row 1: a huge number has more than 64 bits"),
     "surrogate": ([["a"], ["\ud800"]], r"row 1: '\\ud800' has half of a surrogate pair"),
     "scalar row": ([[1], np.array(1)], "row 1: a list of items is needed"),
     "scalar": (np.array(1), "rows of items are needed, not ndarray"),
     "endless": (range(10**30), "rows of items are needed, not range"),
-    "array": ([[np.array([1, 2])]], r"row 0: .* is no item"),
-    "type": ([[int]], "row 0: <class 'int'> of type type is no item"),
+    "array": ([[np.array([1, 2])]], r"row 0: .* is not an item"),
+    "type": ([[int]], "row 0: <class 'int'> of type type is not an item"),
     "numpy": ([np.array([1, 2**64 - 1], dtype=np.uint64)], "row 0: 18446744073709551615 has more than 64 bits"),
 }
 
@@ -244,9 +244,9 @@ def test_mistakes_in_columns_are_named() -> None:
         (pl.Series("x", ["a"]), "column 'x': holds .*string.* values, but lists"),
         (pd.Series([1, 2], name="x"), "column 'x': row 0: a list of items is needed, not 1"),
         (pd.DataFrame({"x": [[1]]}), "not a DataFrame; choose a column"),
-        (pd.Series([[1, 1]], name="x"), "column 'x': row 0: item 1 stands twice"),
-        (pa.array([[1.5]]), "row 0: 1.5 of type float is no item"),
-        (pl.Series([[1]], dtype=pl.List(pl.Float32)), "row 0: 1.0 of type float is no item"),
+        (pd.Series([[1, 1]], name="x"), "column 'x': row 0: item 1 occurs twice"),
+        (pa.array([[1.5]]), "row 0: 1.5 of type float is not an item"),
+        (pl.Series([[1]], dtype=pl.List(pl.Float32)), "row 0: 1.0 of type float is not an item"),
         (pl.Series([5], dtype=pl.Int128), "row 0: a list of items is needed, not 5"),
         (pl.DataFrame({"x": [[1]]}).lazy(), "not a LazyFrame; choose a column"),
     ):
@@ -279,13 +279,13 @@ def test_every_kind_of_table(frame) -> None:
 
 def test_mistakes_in_tables_are_named() -> None:
     for frame, message in (
-        ({"a": [True], "b": ["x"]}, "column 'b': 'x' of type str is no truth value"),
-        (pd.DataFrame({"a": [0.5]}), "column 'a': 0.5 of type float is no truth value"),
+        ({"a": [True], "b": ["x"]}, "column 'b': 'x' of type str is not a truth value"),
+        (pd.DataFrame({"a": [0.5]}), "column 'a': 0.5 of type float is not a truth value"),
         (pd.DataFrame({"a": [0, 1, 2]}), "column 'a': row 2: 2; .*turn counts into truth values"),
-        (pd.DataFrame({"a": [[1]]}), r"column 'a': .*1.* of type \w+ is no truth value"),
-        ({"a": [True, "x"]}, "column 'a': 'x' of type str is no truth value"),
+        (pd.DataFrame({"a": [[1]]}), r"column 'a': .*1.* of type \w+ is not a truth value"),
+        ({"a": [True, "x"]}, "column 'a': 'x' of type str is not a truth value"),
         ({"a": [True], "b": [True, False]}, "same number of records"),
-        ({1.5: [True]}, "column 1.5: 1.5 of type float is no item"),
+        ({1.5: [True]}, "column 1.5: 1.5 of type float is not an item"),
         ({"a": [True], 1: [True]}, "column 1: 1 beside items of another type"),
         ([[1]], "not list"),
     ):
@@ -317,7 +317,7 @@ def test_mistakes_in_matrices_are_named() -> None:
     for matrix, message in (
         (Csr([0, 1, 2], [0, 1], [1, 2], (2, 2)), "row 1, column 1: 2; .*truth values"),
         (Csr([0, 1], [0], [np.nan], (1, 1)), "row 0, column 0: nan"),
-        (Csr([0, 2], [1, 1], [1, 1], (1, 2)), "row 0: item 1 stands twice"),
+        (Csr([0, 2], [1, 1], [1, 1], (1, 2)), "row 0: item 1 occurs twice"),
         (Csr([0, 1], [5], [1], (1, 2)), "the matrix is broken"),
         (Csr([0, 1], [-1], [1], (1, 2)), "the matrix is broken"),
         (Csr([0, 1], [0], [1], (2, 2)), "the matrix is broken"),

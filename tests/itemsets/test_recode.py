@@ -226,7 +226,7 @@ def test_labels_that_are_too_frequent_are_named() -> None:
         *(({"k": x}, "whole number") for x in (True, "3", [3], np.array([2, 3]), int)),
         ({"l": 0, "labels": list("abcdef")}, "1 or more"),
         ({"l": 2}, "give labels="),
-        ({"k": 2**32}, "k=: there are never so many records"),
+        ({"k": 2**32}, "k=: too large for any set of records"),
         ({"k": 3, "structure": "star"}, "'groups', 'ring', 'cahd'"),
         ({"k": 3, "structure": ["ring"]}, "'groups', 'ring', 'cahd'"),
         ({"k": 3, "structure": np.array([1, 2])}, "'groups', 'ring', 'cahd'"),
@@ -239,24 +239,27 @@ def test_labels_that_are_too_frequent_are_named() -> None:
         ({"k": 3, "order": "given"}, "order='given': the numbers of the records were not kept"),
         ({"k": 3, "order": 5}, "numbers of all records"),
         ({"k": 3, "structure": "ring", "method": "guess"}, "'split', 'augment', 'closed-walk', 'wmc'"),
-        ({"k": 3, "structure": "groups", "method": "wmc"}, "method='wmc': it plays .* structure is 'ring'"),
-        ({"k": 3, "method": "split"}, "method='split': it plays .* structure is 'ring'"),
+        ({"k": 3, "structure": "groups", "method": "wmc"}, "method='wmc': it applies .* structure is 'ring'"),
+        ({"k": 3, "method": "split"}, "method='split': it applies .* structure is 'ring'"),
         ({"k": 3, "segment": (5, 3)}, "least and the largest"),
         ({"k": 3, "segment": 300}, "least and the largest"),
         ({"k": 3, "segment": (300, 2**70)}, "least and the largest"),
         ({"k": 3, "segment": (300, "x")}, "least and the largest"),
         ({"k": 3, "segment": None}, "least and the largest"),
         ({"k": 3, "segment": (20, 30), "order": "gray"}, "order is 'gray-tsp'"),
-        ({"k": 3, "structure": "ring", "effort": "long"}, "effort='long': it plays .* structure is 'groups'"),
-        ({"k": 3, "structure": "ring", "limit": 1.0}, "limit=1.0: it plays .* structure is 'groups'"),
+        ({"k": 3, "structure": "ring", "effort": "long"}, "effort='long': it applies .* structure is 'groups'"),
+        ({"k": 3, "structure": "ring", "limit": 1.0}, "limit=1.0: it applies .* structure is 'groups'"),
         *(({"k": 3, "limit": x}, "give a number above 0") for x in (-1, 0, 10**400, float("nan"), True, "1", [1])),
         ({"k": 3, "limit": 1e9}, "less than 10.9 seconds"),
         ({"k": 3, "structure": None}, "'groups', 'ring', 'cahd'"),
-        ({"k": 3, "insiders": "accepted"}, "insiders='accepted': it plays .* structure is 'ring'"),
+        ({"k": 3, "insiders": "accepted"}, "insiders='accepted': it applies .* structure is 'ring'"),
         ({"k": 3, "structure": "ring", "insiders": "yes"}, "'refused', 'accepted'"),
         ({"k": 2, "structure": "ring"}, "k=2: a ring of 2 has two assignments: .*; use structure='groups', or"),
-        ({"k": 3, "structure": "ring", "method": "wmc"}, "k=3: a ring of 3 has assignments by 'wmc' that move all"),
-        ({"l": 3, "structure": "ring", "labels": list("abcdef")}, "l=3: in a ring whoever knows the labels"),
+        ({"k": 3, "structure": "ring", "method": "wmc"}, "k=3: a ring of 3 has assignments by 'wmc' that shift all"),
+        (
+            {"l": 3, "structure": "ring", "labels": list("abcdef")},
+            "l=3: in a ring anyone who knows the published labels",
+        ),
         ({"k": 3, "structure": "ring", "labels": list("abcdef")}, "labels=: in a ring .*insiders='accepted'"),
         *(({"k": 3, "effort": x}, "'none', 'usual', 'long'") for x in ("huge", 1, ["long"], None)),
     ],
@@ -271,12 +274,12 @@ def test_bad_arguments(how, says) -> None:
 
 
 def test_bad_data() -> None:
-    with pytest.raises(DataError, match="6 records, but each is to have 7 forms"):
+    with pytest.raises(DataError, match="6 records, but each needs 7 forms"):
         nym.recode(EXAMPLE, k=7)
     for how in ({"seed": -1}, {"progress": 7}):
         with pytest.raises(ParameterError, match=r"seed=-1|progress=7"):
             nym.recode(EXAMPLE, k=2, **how)
-    with pytest.raises(ParameterError, match="never so many records"):
+    with pytest.raises(ParameterError, match="too large for any set of records"):
         nym.recode(EXAMPLE, k=10**5000)
     with pytest.raises(DataError, match="5 labels for 6 records"):
         nym.recode(EXAMPLE, k=2, labels=list("abcde"))
@@ -286,7 +289,7 @@ def test_bad_data() -> None:
                  lambda sets: nym.best_order(sets, 2), lambda sets: nym.tour_length(sets, [0])):  # fmt: skip
         with pytest.raises(ParameterError, match=r"sets=: .*Itemsets.from_lists"):
             call([[1, 2]])
-    with pytest.warns(PrivacyWarning, match="as it is"):
+    with pytest.warns(PrivacyWarning, match="every record unchanged"):
         nym.recode(EXAMPLE, l=1, labels=list("aaaaaa"))
 
 

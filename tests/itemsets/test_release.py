@@ -223,9 +223,9 @@ def test_the_lines_of_a_text(tmp_path) -> None:
         ("1 | 2\n", "line 1: 2 fields"),
         ("1 | 2 | 1\n1 | 2 | 1 | a\n", "line 2: 4 fields"),
         ("1 | 2 | x\n", "line 1: threshold 'x'"),
-        ("1 | 2 | 1\n2 | 2 2 | 1\n", "line 2: item 2 stands twice"),
+        ("1 | 2 | 1\n2 | 2 2 | 1\n", "line 2: item 2 occurs twice"),
         ("1 | 2 | 2\n", "the threshold is above the 1 items"),
-        ("a a | a | 0\n", "item 'a' stands twice"),
+        ("a a | a | 0\n", "item 'a' occurs twice"),
         ("1 | 2 | ²\n", "line 1: threshold '²'"),
         ("1 | 2 | ٣\n", "line 1: threshold '٣'"),
         ("1 | 2 | 9999999999\n", "line 1: threshold '9999999999'"),
@@ -309,7 +309,7 @@ def test_what_text_cannot_hold_goes_to_parquet(tmp_path) -> None:
         rel_of = Release(empty[[0, 0]], empty[[0, 0]], [0, 0], labels)
         with pytest.raises(error.DataError, match="turn the labels into texts"):
             rel_of.to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(error.DataError, match="is no Unicode text"):
+    with pytest.raises(error.DataError, match="is not Unicode text"):
         Release(empty, empty, [0], ["\ud800"]).to_text(tmp_path / "a.txt")
     assert [file.name for file in tmp_path.iterdir()] == ["a.parquet"]
     with pytest.raises(FileExistsError, match="overwrite=True"):

@@ -213,7 +213,7 @@ def test_the_table_of_measures_is_complete() -> None:
     [
         ([[0, 1]], ["a"], "square"),
         ([[0, 1], [1, 0]], ["a"], "1 labels"),
-        ([[0, 1], [1, 0]], ["a", "a"], "'a' stands twice"),
+        ([[0, 1], [1, 0]], ["a", "a"], "'a' occurs twice"),
         ([[0, 1], [2, 0]], ["a", "b"], "from 'a' to 'b' is 1.0: not the same both ways"),
         ([[0, -1], [-1, 0]], ["a", "b"], "negative"),
         ([[0, np.nan], [np.nan, 0]], ["a", "b"], "finite"),

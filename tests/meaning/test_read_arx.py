@@ -55,7 +55,7 @@ def test_conflicting_levels_pass_through(tmp_path: Path) -> None:
         ),
         ("a;b;*\nc;;*\n", r"levels\.csv, line 2: an empty cell; give every level a label"),
         ("", r"levels\.csv holds no concept"),
-        ("a\nb\n", r"levels\.csv, line 1: one column only"),
+        ("a\nb\n", r"levels\.csv, line 1: only one column"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, message: str) -> None:

@@ -54,7 +54,7 @@ def test_suffix_chooses_the_reader(tmp_path: Path, suffix: str) -> None:
     expected = {
         ".obo": r"holds no concept: expected \[Term\]",
         ".json": "holds no concept: expected an object",
-        ".parquet": "no readable Parquet file",
+        ".parquet": "not a readable Parquet file",
     }
     with pytest.raises(FormatError, match=expected[suffix.lower()]):
         read_concepts(path)
@@ -97,13 +97,13 @@ def test_unknown_format_lists_the_formats(tmp_path: Path) -> None:
     for wrong in ({"format": ["arx"]}, {"encoding": ["utf-8"]}, {"encoding": "punycode"}, {"delimiter": [","]}):
         with pytest.raises(ParameterError, match=f"{next(iter(wrong))}="):
             read_concepts(path, **wrong)
-    with pytest.raises(ParameterError, match="names no file"):
+    with pytest.raises(ParameterError, match="is not a file name"):
         read_concepts("sex\0.csv")
 
 
 @pytest.mark.parametrize("kind", [None, "edges", "snomed"])
 def test_absent_paths_are_named(tmp_path: Path, kind: str | None) -> None:
-    with pytest.raises(FileNotFoundError, match=r"none of icd-9-cm, icd-9-cm-procedures, icd-10-cm: '.*icd9\.csv'"):
+    with pytest.raises(FileNotFoundError, match=r"not one of icd-9-cm, icd-9-cm-procedures, icd-10-cm: '.*icd9\.csv'"):
         read_concepts(tmp_path / "icd9.csv", format=kind)
 
 
@@ -128,7 +128,7 @@ def test_a_folder_is_no_file(tmp_path: Path, kind: str) -> None:
 def test_a_file_is_no_folder(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "a.txt"
     path.write_text("x")
-    with pytest.raises(FormatError, match=r"a\.txt is no folder; pass the"):
+    with pytest.raises(FormatError, match=r"a\.txt is not a folder; pass the"):
         read_concepts(path, format=kind)
 
 

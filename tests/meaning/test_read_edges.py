@@ -102,7 +102,7 @@ def test_encodings(tmp_path: Path) -> None:
         ("a,b\n \t,c\n", r"links\.csv, line 2: the child cell is empty"),
         ('a,b\n"c,d\ne,f\n', r'links\.csv, line 2: unexpected end of data; write " inside .* as ""'),
         ('a,b\n"c"x,d\n', r"links\.csv, line 2: .* expected after"),
-        ("a\nb\n", r"links\.csv, line 1: one column only; separate child and parent by"),
+        ("a\nb\n", r"links\.csv, line 1: only one column; separate child and parent by"),
         ("a,b,c\nd,e,f\n", r"links\.csv, line 1: 3 columns, .* pass child= and parent="),
         ("", r"links\.csv holds no concept"),
         ("\n \n", r"links\.csv holds no concept"),
@@ -124,7 +124,7 @@ def test_bad_columns(tmp_path: Path) -> None:
         ParameterError, match=r"label='text': .* has no such column; its first line is 'id', 'parent', 'label'"
     ):
         read(tmp_path, text, label="text")
-    with pytest.raises(ParameterError, match="no column of a usual name for parent; pass parent="):
+    with pytest.raises(ParameterError, match="no column with a common name for parent; pass parent="):
         read(tmp_path, "a,b\nc,d\n", child="a")
     with pytest.raises(ParameterError, match="child= and parent= are both the column 'id'"):
         read(tmp_path, text, parent="id")

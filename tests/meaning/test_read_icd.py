@@ -124,5 +124,5 @@ def test_a_path_has_no_meaning(tmp_path: Path, name: str) -> None:
 def test_an_existing_path_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "icd-9-cm").mkdir()
-    with pytest.raises(FormatError, match="does not show what format"):
+    with pytest.raises(FormatError, match="cannot be detected"):
         read_concepts("icd-9-cm")

@@ -101,9 +101,9 @@ def test_json_by_hand(tmp_path: Path) -> None:
         ("", r"a\.json holds no concept: expected an object"),
         (concepts(), r"a\.json holds no concept"),
         ('{"format":\n"nominym-taxonomy",}', r"a\.json, line 2: .*\(column \d+\); correct the JSON"),
-        ("[" * 200_000, r"a\.json: too many levels inside each other; correct the JSON"),
-        ("[]", r"a\.json is no nominym taxonomy: its format is None, not 'nominym-taxonomy'"),
-        (document(format="obographs"), r"a\.json is no nominym taxonomy: its format is 'obographs'"),
+        ("[" * 200_000, r"a\.json: nested too deeply; correct the JSON"),
+        ("[]", r"a\.json is not a nominym taxonomy: its format is None, not 'nominym-taxonomy'"),
+        (document(format="obographs"), r"a\.json is not a nominym taxonomy: its format is 'obographs'"),
         (document(version=2), r"a\.json is of version 2 and this nominym reads version 1; upgrade nominym"),
         (document(concepts={"a": 1}), r'a\.json: "concepts" is not a list'),
         (concepts({"id": "a"}, "b"), r"a\.json, concept 2: 'b' is not an object; expected keys: \['id', "),
@@ -160,14 +160,14 @@ def change(metadata: dict[str, str] | None = None, **columns: pa.Array) -> Calla
 @pytest.mark.parametrize(
     ("apply", "message"),
     [
-        (change({}), r"a\.parquet is no nominym taxonomy: its format is ''"),
-        (change({"format": "x"}), r"a\.parquet is no nominym taxonomy: its format is 'x'"),
+        (change({}), r"a\.parquet is not a nominym taxonomy: its format is ''"),
+        (change({"format": "x"}), r"a\.parquet is not a nominym taxonomy: its format is 'x'"),
         (change({"format": "nominym-taxonomy", "version": "2"}), "is of version 2 .* upgrade nominym"),
         (change({"format": "nominym-taxonomy"}), "is of version '' .* upgrade nominym"),
-        (change(label=pa.array([1])), "has other columns than id, label, parents, synonyms; write it anew"),
-        (lambda table: table.drop_columns(["synonyms"]), "has other columns than id, label"),
+        (change(label=pa.array([1])), "has columns other than id, label, parents, synonyms; write it again"),
+        (lambda table: table.drop_columns(["synonyms"]), "has columns other than id, label"),
         (lambda table: table.slice(0, 0), r"a\.parquet holds no concept"),
-        (change(parents=pa.array([[None]], pa.list_(pa.string()))), "a null within parents; write it anew"),
+        (change(parents=pa.array([[None]], pa.list_(pa.string()))), "a null within parents; write it again"),
     ],
 )
 def test_bad_parquet(tmp_path: Path, apply: Callable[[pa.Table], pa.Table], message: str) -> None:
@@ -184,5 +184,5 @@ def test_broken_parquet(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for content in (b"", b"id,parent\na,b\n", whole[:-20], whole[:4] + b"\xff" * 60 + whole[64:]):
         path.write_bytes(content)
-        with pytest.raises(FormatError, match=r"a\.parquet is no readable Parquet file: .*"):
+        with pytest.raises(FormatError, match=r"a\.parquet is not a readable Parquet file: .*"):
             read_parquet(path)

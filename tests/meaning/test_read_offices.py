@@ -231,7 +231,7 @@ def test_concepts_without_a_notation_have_their_iri(tmp_path: Path) -> None:
         ("x.owl", "Ontology(<http://x.org>)", FormatError, "not RDF"),
         ("x.ttl", "<http://a> <http://b> <http://c> .", FormatError, "holds no concept: expected classes of an OWL"),
         ("x.owl", OWL.replace("<rdf:RDF", '<!DOCTYPE r [<!ENTITY x SYSTEM "f">]><rdf:RDF'), FormatError, "other files"),
-        ("x.ttl", f"{SKOS}:health skos:broader :nurse .", CycleError, "in a circle"),
+        ("x.ttl", f"{SKOS}:health skos:broader :nurse .", CycleError, "form a cycle"),
         ("x.ttl", SKOS.replace(":scheme a skos:ConceptScheme ;", ":scheme"), TaxonomyError, "have no parent"),
         ("x.nt", "", FormatError, "holds no concept"),
     ],

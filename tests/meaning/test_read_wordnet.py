@@ -84,7 +84,7 @@ def test_missing_files(folder: Path, name: str) -> None:
             "data.noun",
             "@i 00000002",
             "@i 00000007",
-            r"data\.noun, line 4: hypernym 00000007 is no synset of data\.n",
+            r"data\.noun, line 4: hypernym 00000007 is not a synset of data\.n",
         ),
         (
             "index.noun",

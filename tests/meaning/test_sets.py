@@ -87,9 +87,9 @@ def test_two_columns_have_one_space() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["flu", "cold"], "'cold' of type str is no list of items.*Taxonomy or nym.Equality"),
-        ([["flu"], "cold"], "is no list of items"),
-        ([{"flu": 1}], "is no list"),
+        (["flu", "cold"], "'cold' of type str is not a list of items.*Taxonomy or nym.Equality"),
+        ([["flu"], "cold"], "is not a list of items"),
+        ([{"flu": 1}], "is not a list"),
         ([["flu", None]], "misses an item"),
         ([["flu", ["cold"]]], r"holds \['cold'\] of type list"),
         ([[1.5]], "holds 1.5"),

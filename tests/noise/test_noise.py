@@ -247,18 +247,18 @@ BAD = {
     "law": ({"alpha": 1, "law": "cauchy"}, "law='cauchy': give 'normal', 'laplace'"),
     "correlated": ({"alpha": 1, "correlated": "yes"}, "correlated='yes'"),
     "no epsilon": ({"method": "exponential"}, "epsilon=None: give a number above 0: method='exponential' needs"),
-    "epsilon for errors": ({"alpha": 1, "epsilon": 1}, "epsilon=1: it plays a part only where method is 'exponential'"),
+    "epsilon for errors": ({"alpha": 1, "epsilon": 1}, "epsilon=1: it applies only where method is 'exponential'"),
     "alpha for a baseline": (
         {"method": "naive", "alpha": 1},
-        "alpha=1: it plays a part only where method is 'semantic'",
+        "alpha=1: it applies only where method is 'semantic'",
     ),
     "uncorrelated pair": ({"alpha": 1, "reference": "pair", "correlated": False}, "correlated by nature"),
     "measure": ({"alpha": 1, "measure": "path"}, r"ranges over 0 … 2\(D−1\); errors are shares"),
     "seed": ({"alpha": 1, "seed": -1}, "seed=-1"),
     "missing": ({"alpha": 1, "missing": "drop"}, "missing='drop'"),
     "progress": ({"alpha": 1, "progress": 7}, "progress=7"),
-    "law for a baseline": ({"method": "naive", "law": "laplace"}, "law='laplace': it plays a part only where"),
-    "pairs": ({"alpha": 1, "pairs": [("diagnosis", "secondary")]}, "it plays a part only where reference is 'pair'"),
+    "law for a baseline": ({"method": "naive", "law": "laplace"}, "law='laplace': it applies only where"),
+    "pairs": ({"alpha": 1, "pairs": [("diagnosis", "secondary")]}, "it applies only where reference is 'pair'"),
     "pair of one": ({"alpha": 1, "reference": "pair", "pairs": [("diagnosis", "diagnosis")]}, "with another column"),
     "unknown pair": ({"alpha": 1, "reference": "pair", "pairs": [("diagnosis", "sex")]}, "not two of the columns"),
     "half a pair": ({"alpha": 1, "reference": "pair", "pairs": []}, "has no partner with the same taxonomy"),
@@ -278,7 +278,7 @@ def test_bad_requests(name) -> None:
 
 def test_bad_data(monkeypatch) -> None:
     monkeypatch.setattr(_core, "shift_values", lambda *_: pytest.fail("work was done"))
-    with pytest.raises(error.ParameterError, match="with one column at least"):
+    with pytest.raises(error.ParameterError, match="with at least one column"):
         nym.add_noise(FRAME, {}, alpha=1)
     with pytest.raises(error.ParameterError, match=r"column 'sex': a Taxonomy, a DistanceMatrix, .* not NoneType"):
         nym.add_noise(FRAME, {"sex": None}, alpha=1)
@@ -319,7 +319,7 @@ def test_bad_data(monkeypatch) -> None:
 
 def test_a_domain_of_one_concept_keeps_its_value() -> None:
     tax = nym.Taxonomy.from_edges([("a", "top")])
-    with pytest.warns(error.PrivacyWarning, match="column 'x': its domain has one value, which noise leaves as it is"):
+    with pytest.warns(error.PrivacyWarning, match="column 'x': its domain has one value, which noise cannot change"):
         res = nym.add_noise({"x": ["a", "a"]}, {"x": tax}, alpha=1, seed=1)
     assert res.data == {"x": ["a", "a"]}
     assert res.secret.summary["attributes"]["x"]["rmse"] == 0
@@ -341,7 +341,7 @@ def test_domains_of_two_values_are_refused(monkeypatch, how) -> None:
     monkeypatch.setattr(_core, "shift_values", lambda *_: pytest.fail("work was done"))
     column = {"answer": ["yes", "no", "no"] * 5}
     two = nym.DistanceMatrix([[0, 1], [1, 0]], ["yes", "no"])
-    says = r"column 'answer': it has two values, 'no' and 'yes', and noise never .*; swap ranks .*, or use the"
+    says = r"column 'answer': it has two values, 'no' and 'yes', and noise always .*; use rank swapping .*, or the"
     for call in (nym.add_noise, nym.NoiseModel.fit):
         with pytest.raises(error.ParameterError, match=says):
             call(column, {"answer": two}, alpha=0.3, **how)
@@ -349,7 +349,7 @@ def test_domains_of_two_values_are_refused(monkeypatch, how) -> None:
     tax = nym.Taxonomy.from_edges([("yes", "answer"), ("no", "answer"), ("never", "no")])
     negative = {"answer": ["no", "never"] * 5}
     for roots in ({}, {"answer": "answer"}):
-        says = r"it has two values, 'never' and 'no', .* whatever else .*; swap"
+        says = r"it has two values, 'never' and 'no', .* whatever else .*; use"
         with pytest.raises(error.ParameterError, match=says):
             nym.add_noise(negative, {"answer": tax}, alpha=0.3, roots=roots, **how)
     # A constant column in such a domain: there a wider one helps.
@@ -358,7 +358,9 @@ def test_domains_of_two_values_are_refused(monkeypatch, how) -> None:
     with pytest.raises(error.ParameterError, match=says):
         nym.add_noise(never, {"answer": tax}, alpha=0.3, roots={"answer": "no"}, **how)
     pair = nym.Taxonomy.from_edges([("no", "answer")])
-    with pytest.raises(error.ParameterError, match=r"two values, .*whoever sees one knows the other; swap ranks"):
+    with pytest.raises(
+        error.ParameterError, match=r"two values, .*whoever sees one knows the other; use rank swapping"
+    ):
         nym.add_noise({"answer": ["answer"] * 3}, {"answer": pair}, alpha=0.3, **how)
 
 
@@ -417,7 +419,7 @@ def test_small_domains_warn_and_note() -> None:
             model = nym.NoiseModel.fit(column, {"x": equal(size)}, alpha=0.3)
         notes = model.transform(column).summary["notes"]
         assert any(f"its domain has {size} values" in note for note in notes) == warns
-        assert "it never leaves a value as it was" in notes[-1]
+        assert "it always changes a value" in notes[-1]
 
 
 def test_weak_columns_are_saved_with_a_model(tmp_path) -> None:

@@ -158,7 +158,7 @@ def test_whoever_looks_next_sets_it_right(
         if state in ("begun", "marked")
         else "finished: the files are the new ones"
     )
-    with pytest.warns(RecoveryWarning, match=f"the publication of release.csv was cut short; it has been {done}"):
+    with pytest.warns(RecoveryWarning, match=f"the publication of release.csv was interrupted; it has been {done}"):
         journal.recover("release.csv")
     left = {name: Path(name).read_text() for name in names(here)}
     expected = before if state in ("begun", "marked") else "new"
@@ -225,7 +225,7 @@ def test_what_somebody_else_changed_is_theirs(
     if not in_place:
         Path("release.csv").unlink()
     Path("release.csv").write_text("theirs")
-    with pytest.warns(RecoveryWarning, match=r"undone: .* but for release\.csv, which somebody else changed"):
+    with pytest.warns(RecoveryWarning, match=r"undone: .* except release\.csv, which somebody else changed"):
         journal.recover("release.csv")
     assert [Path(name).read_text() for name in NAMES] == ["old", "old", "theirs"]
     assert names(here) == set(NAMES)
@@ -280,7 +280,7 @@ def test_an_undo_that_is_cut_short(here: Path, monkeypatch: pytest.MonkeyPatch, 
         left[0] = 2
         with monkeypatch.context() as patched:
             patched.setattr(Path, "replace", failing)
-            with pytest.raises(CutShortError, match="the next command that looks at the release goes on"):
+            with pytest.raises(CutShortError, match="the next command that looks at the release continues"):
                 journal.publish(drafts, overwrite=True)
             for times in range(fails % 3):
                 left[0] = times
@@ -441,7 +441,7 @@ def test_a_folder_that_is_not_there(here: Path, monkeypatch: pytest.MonkeyPatch,
     mounted.rename(away)
     if empty:
         mounted.mkdir()
-    with pytest.raises(CutShortError, match="disk is not the folder it was; is something to be mounted there"):
+    with pytest.raises(CutShortError, match="disk is no longer the same folder; should something be mounted there"):
         journal.recover("release.csv")
     if empty:
         mounted.rmdir()
@@ -483,7 +483,7 @@ def test_a_planted_journal_touches_no_other_file(here: Path, state: str) -> None
 def test_only_its_owner_follows_a_journal(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_short(monkeypatch, "ready", 1)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    with pytest.raises(CutShortError, match="let the owner of this journal run the command"):
+    with pytest.raises(CutShortError, match="run the command as the owner of this journal"):
         journal.recover("release.csv")
     assert [Path(name).read_text() for name in NAMES] == ["new", "old", "old"]
 
@@ -525,12 +525,12 @@ def test_one_publishes_at_a_time(here: Path, monkeypatch: pytest.MonkeyPatch) ->
             assert thread.is_alive()
         JOURNAL.unlink()
         monkeypatch.setattr(journal, "_PATIENCE", 0.05)
-        with pytest.raises(BlockingIOError, match="another command publishes here"):
+        with pytest.raises(BlockingIOError, match="another command is publishing here"):
             journal.publish([atomic.Draft("key"), atomic.Draft("release.csv")], overwrite=False)
     for thread in waiting:
         thread.join()
     assert names(here) == {"key", "other"}
-    with pytest.raises(FileExistsError, match="key is already there"):
+    with pytest.raises(FileExistsError, match="key already exists"):
         journal.publish([atomic.Draft("key"), atomic.Draft("release.csv")], overwrite=False)
 
 

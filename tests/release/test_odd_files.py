@@ -298,7 +298,7 @@ def test_damaged_pages_of_our_own_are_noticed(tmp_path: Path) -> None:
         try:
             assert nym.release.read_table(path).to_pydict() == table.to_pydict(), (at, said)
         except FormatError as error:
-            assert f"{path}: no Parquet file, or a damaged one" in str(error)  # noqa: PT017
+            assert f"{path}: not a Parquet file, or a damaged one" in str(error)  # noqa: PT017
             refused += 1
     assert refused > 200
 

@@ -42,7 +42,7 @@ def test_baskets(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "how", "error", "told"),
     [
-        ("a,b,a\n", {}, DataError, "row 0: item 'a' stands twice"),
+        ("a,b,a\n", {}, DataError, "row 0: item 'a' occurs twice"),
         ('a,"b\n', {}, FormatError, r'b\.csv: unexpected end of data; write " inside'),
         ("a,b\n", {"delimiter": ",,"}, ParameterError, "delimiter=',,': give one character"),
         ("a,b\n", {"encoding": "utf-99"}, ParameterError, "no such text encoding"),
@@ -62,11 +62,11 @@ def test_long_form() -> None:
     with pytest.raises(MissingValueError, match="column 'item': row 4: an item is missing"):
         nym.Itemsets.from_long(table, "id", "item")
     assert nym.Itemsets.from_long(table, "id", "item", missing="empty").to_lists() == [[2, 3], [1], []]
-    with pytest.raises(DataError, match="column 'item': row 4: which record this row belongs to is missing"):
+    with pytest.raises(DataError, match="column 'item': row 4: the record of this row is missing"):
         nym.Itemsets.from_long(table, "item", "id")
     with pytest.raises(nym.error.UnknownColumnError, match="there is no column 'x'"):
         nym.Itemsets.from_long(table, "id", "x")
-    with pytest.raises(DataError, match=r"0\.5 .*is no item"):
+    with pytest.raises(DataError, match=r"0\.5 .*is not an item"):
         nym.Itemsets.from_long({"id": [1], "item": [0.5]}, "id", "item")
 
 

@@ -43,6 +43,6 @@ def test_a_report_without_a_path_is_shown(tmp_path: Path) -> None:
     assert "allow-same-origin" not in text
     assert unescape(page.text).count("at most 1 in 5") >= 1
     assert "notebook" in repr(page)
-    with pytest.raises(ParameterError, match="give a path: a notebook keeps what it shows"):
+    with pytest.raises(ParameterError, match="give a path: a notebook stores what it shows"):
         res.report(edition="owner")
     assert res.report(tmp_path / "r.html", title=f'"{BAD}').read_text(encoding="utf-8") == page.text

@@ -105,10 +105,10 @@ def test_worlds_add_up(every) -> None:
 
 def test_what_cannot_be_drawn(masked) -> None:
     frame, res, meaning = masked
-    with pytest.raises(error.DataError, match=r"what report\.sweep returns"):
+    with pytest.raises(error.DataError, match=r"the result of report\.sweep"):
         figures.risk_utility(pd.DataFrame({"k": [1]}))
     one = nym.add_noise(frame, {"diagnosis": meaning["diagnosis"]}, alpha=0.1)
-    with pytest.raises(error.DataError, match="two columns at least"):
+    with pytest.raises(error.DataError, match="at least two columns"):
         figures.correlations(one)
     with pytest.raises(error.DataError, match="rank swapping counts candidates"):
         figures.effective_k(one)

@@ -62,7 +62,7 @@ def test_it_says_what_is_guaranteed_and_what_was_measured(strict) -> None:
         "What was done",
         "Most changed categories",
         "Other choices",
-        "Groups with one value only",
+        "Groups with a single value",
         "Information Fusion 45 (2019)",
     ):
         assert said in page.text, said
@@ -77,7 +77,7 @@ def test_it_shows_what_kept_columns_add(strict) -> None:
     found = res.linkage()
     text = page.text[page.text.index("What if they also know …") : page.text.index("The worst-off: found")]
     names = list(dict.fromkeys(found.attacks["attack"]))
-    assert " ".join(["beside the masked columns", *names]) in text
+    assert " ".join(["besides the masked columns", *names]) in text
     places = [text.index(f" {also} ") for also in ("nothing else", "secondary", "age_group", "sex", "length_of_stay",
                                                    "all kept columns")]  # fmt: skip
     assert places == sorted(places)
@@ -255,7 +255,7 @@ def test_files(discharges, strict, tmp_path) -> None:
     page = owners(tmp_path / "a.html", files_of(frame, res.data, meanings, res), sweep={"k": [2]})
     assert res.guarantee.premise in page.text
     assert "Not verified: Re-identification probability of a row: at most 1 in 5" in page.text
-    assert "the owner's record is not given" in page.text
+    assert "the owner's record was not given" in page.text
     assert "verdict holds" not in [attrs.get("class") for _, attrs in page.tags]
     assert "records that share a group" in page.text
     seeded = files_of(frame, res.data, meanings, nym.rank_swap(frame, meanings, k=5, seed=1), order="unknown")
@@ -312,7 +312,7 @@ def test_methods_without_a_guarantee(discharges, tmp_path) -> None:
     published = nym.rank_swap(frame, meanings, k=5, method="records")
     page = owners(tmp_path / "published.html", published)
     assert "No re-identification probability is guaranteed by this method" in page.text
-    assert "candidates that swaps really had" in page.text
+    assert "candidates that swaps actually had" in page.text
     assert published.summary["notes"][0][:40] in page.text
     how = {"method": "exponential", "epsilon": 2.0}
     page = owners(tmp_path / "derived.html", nym.add_noise(frame, meanings, **how))
@@ -436,5 +436,5 @@ def test_item_sets_with_labels(tmp_path) -> None:
     rel = nym.recode(sets, l=3, labels=labels)
     page = owners(tmp_path / "a.html", rel, sweep={"l": [2, 4]}, labels=labels)
     assert "Known labels: an adversary who knows the label of a person looks for it" in page.text
-    with pytest.raises(error.ParameterError, match="'k' is no number that"):
+    with pytest.raises(error.ParameterError, match="'k' is not a number that"):
         owners(tmp_path / "b.html", rel, sweep={"k": [2]})

@@ -40,7 +40,7 @@ def test_it_says_which_edition_it_is_and_what_is_guaranteed(strict) -> None:
         "Unit One record.",
         "Premise Nothing else tells the rows of a group apart: secondary, age_group, sex and length_of_stay are "
         "neither known of a person nor predictable from diagnosis and procedure",
-        "Groups with one value only",
+        "Groups with a single value",
         "Expected change",
     ):
         assert said in text, said
@@ -54,7 +54,7 @@ def test_beside_the_size_of_groups_it_explains_what_other_tools_read(strict) -> 
     """Directly after the figures in large type, before any section."""
     text = strict[0].text
     assert text.index("Smallest group") < text.index("such as pycanon") < text.index("What was done")
-    assert "read k = 1 from this release" in text
+    assert "report k = 1 for this release" in text
 
 
 def test_groups_with_one_value_are_tabulated(strict) -> None:

@@ -88,7 +88,7 @@ def test_it_refuses(discharges) -> None:
     res = nym.rank_swap(frame, meanings, k=5)
     with pytest.raises(error.ParameterError, match="not about a DataFrame"):
         sweep(frame, {"k": [2]})
-    with pytest.raises(error.ParameterError, match=r"'alpha' is no number that RankSwap\(k=5\) has; there are k"):
+    with pytest.raises(error.ParameterError, match=r"'alpha' is not a number that RankSwap\(k=5\) has; there are k"):
         sweep(res, {"alpha": [2]})
     for wrong in ({}, {"k": [2], "p": [3]}, [2, 3]):
         with pytest.raises(error.ParameterError, match="one option and its values"):

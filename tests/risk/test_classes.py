@@ -51,8 +51,8 @@ def test_swapping_keeps_uniqueness_where_it_says_so() -> None:
     [
         (lambda: nym.risk.classes([1]), "DataFrame"),
         (lambda: nym.risk.classes({"x": [1]}, "y"), "no column 'y'"),
-        (lambda: nym.risk.classes({"x": [1]}, []), "one column at least"),
-        (lambda: nym.risk.classes({"x": [1]}, ["x", "x"]), "'x' stands 2 times"),
+        (lambda: nym.risk.classes({"x": [1]}, []), "at least one column"),
+        (lambda: nym.risk.classes({"x": [1]}, ["x", "x"]), "'x' occurs 2 times"),
         (lambda: nym.risk.classes({"x": [1]}, {"x": [1]}), "a list of column names"),
         (lambda: nym.risk.classes({"x": []}), "no records"),
         (lambda: nym.risk.classes({"x": [1], "y": [1, 2]}), "same number of records"),

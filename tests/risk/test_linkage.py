@@ -388,10 +388,10 @@ GOOD = {"x": ["013", "014"], "y": ["1", "2"]}
         ({"meanings": {"x": nym.Order(["013"])}}, error.DataError, "'x \\(before\\)': '014' has no place"),
         ({"before": {"x": ["a", "b"]}, "meanings": {"x": nym.Order()}}, error.DataError, "'a' has no order of its own"),
         ({"known": "y"}, error.UnknownColumnError, "known: there is no column 'y'; there are 'x'; give it a meaning"),
-        ({"known": ["x", "x"]}, error.ParameterError, "'x' stands 2 times"),
-        ({"known": []}, error.ParameterError, "one column at least"),
+        ({"known": ["x", "x"]}, error.ParameterError, "'x' occurs 2 times"),
+        ({"known": []}, error.ParameterError, "at least one column"),
         ({"kept": "x"}, error.UnknownColumnError, r"kept: there is no column 'x'; there are 'y'; .*kept=\[\]"),
-        ({"kept": ["y", "y"]}, error.ParameterError, "'y' stands 2 times"),
+        ({"kept": ["y", "y"]}, error.ParameterError, "'y' occurs 2 times"),
         ({"attacks": "guessing"}, error.ParameterError, "attacks='guessing': name some of 'nearest row', 'equal"),
         ({"attacks": []}, error.ParameterError, "name some of"),
         ({"attacks": "linked rows"}, error.ParameterError, "none of these applies here"),
@@ -430,7 +430,9 @@ def test_refused(change, kind, message) -> None:
 
 
 def test_numbers_that_cannot_be_compared() -> None:
-    with pytest.raises(error.DataError, match=r"'x .before.': holds inf, which is far from everything; replace it"):
+    with pytest.raises(
+        error.DataError, match=r"'x .before.': holds inf, which is infinitely far from everything; replace it"
+    ):
         nym.risk.linkage({"x": [1.0, np.inf]}, {"x": [1.0, 2.0]}, {"x": nym.Order()})
     days = pd.to_datetime(["2020-01-01", "2020-01-02"])
     with pytest.raises(error.DataError, match="bring them to one type"):

@@ -238,7 +238,7 @@ EQUAL = {"x": nym.Equality()}
         (lambda: risk.unique_exact_matches(GOOD, {"x": ["a"]}), error.DataError, "'y' is not in the table after; name"),
         (lambda: risk.unique_exact_matches(NONE, GOOD), error.DataError, "the table before has no records"),
         (lambda: risk.unique_exact_matches(GOOD, NONE), error.DataError, "the table after has no records"),
-        (lambda: risk.unique_exact_matches(GOOD, GOOD, []), error.ParameterError, "one column at least"),
+        (lambda: risk.unique_exact_matches(GOOD, GOOD, []), error.ParameterError, "at least one column"),
         (lambda: risk.unique_exact_matches(GOOD, GOOD, progress=3), error.ParameterError, "progress=3"),
         (lambda: risk.disclosure(GOOD, GOOD, "w", "z"), error.UnknownColumnError, "'w'"),
         (lambda: risk.disclosure(GOOD, GOOD, "x", "w"), error.UnknownColumnError, "'w'"),

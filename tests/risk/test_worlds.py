@@ -117,9 +117,9 @@ def test_refused(released) -> None:
             (lambda x=x: nym.risk.worlds(rel, sets, insiders=x), f"insiders={x}: give a whole number from 0 to 1,499")
             for x in (-1, True, 1_500, 0.5)
         ),
-        (lambda: nym.risk.worlds(pickle.loads(pickle.dumps(rel)), sets, insiders=1), "known only to the owner"),
+        (lambda: nym.risk.worlds(pickle.loads(pickle.dumps(rel)), sets, insiders=1), "only the owner.s release"),
         (lambda: nym.risk.worlds(labelled, sets, insiders=1), "of a ring with l labels only .*; use groups"),
-        (lambda: nym.risk.worlds(rel, few), "700 records, but the release was made of 1,500"),
+        (lambda: nym.risk.worlds(rel, few), "700 records, but the release was made from 1,500"),
     ):
         with pytest.raises(error.NominymError, match=message):
             call()

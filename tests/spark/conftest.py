@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import sys
@@ -51,3 +52,28 @@ def session(events: Path) -> Iterator[Any]:
     made.sparkContext.setLogLevel("OFF")
     yield made
     made.stop()
+
+
+@pytest.fixture
+def kill_first_attempts() -> Any:
+    """Give what makes a task that dies the first time, in half of the partitions."""
+
+    def dying_once(run: Any) -> Any:
+        def die() -> None:
+            from pyspark import TaskContext
+
+            task = TaskContext.get()
+            if task.attemptNumber() == 0 and task.partitionId() % 2 == 0:
+                os._exit(1)
+
+        def dying_alone(rows: Any) -> Any:
+            die()
+            return run(rows)
+
+        def dying(left: Any, right: Any) -> Any:
+            die()
+            return run(left, right)
+
+        return dying if len(inspect.signature(run).parameters) == 2 else dying_alone
+
+    return dying_once

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from scipy.stats import chi2
 
 import nominym as nym
+from nominym.aggregate import total_squares
+from nominym.table import code, single
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'nominym[spark]'")
-from nominym.spark import blocks, draws, plan, tasks
-from nominym.table import Table, code
+from nominym.spark import block, blocks, draws, plan, tasks
 
 TAX = nym.Taxonomy.from_edges(
     [("flu", "infection"), ("cold", "infection"), ("burn", "injury"), ("infection", "illness"), ("injury", "illness")]
@@ -34,7 +36,15 @@ def counted(inside: list[str]) -> plan.Counted:
     columns = {name: [each[i] for each in tuples] for i, name in enumerate(inside)}
     # The first tuple stands alone in a block; of the others there are two to a block.
     places = [-5 + 3 * i for i in range(len(tuples))]
-    return plan.Counted.of(pa.table({**columns, "n": list(tuples.values()), "place": places}), inside, "n", "place")
+    categories = [pa.array(sorted(set(ROWS[name]))) for name in inside]
+    codes = {name: coded(columns[name], values) for name, values in zip(inside, categories, strict=True)}
+    found = pa.table({**codes, "n": list(tuples.values()), "place": places})
+    return plan.Counted.of(found, inside, categories, "n", "place")
+
+
+def coded(values: Any, categories: Any) -> Any:
+    """Code as Spark does."""
+    return pc.index_in(pa.array(values), value_set=categories)
 
 
 def masked_in_parts(method: Any, inside: list[str], meanings: Any, *, parts: bool, seed: int | None = None) -> Any:
@@ -46,28 +56,28 @@ def masked_in_parts(method: Any, inside: list[str], meanings: Any, *, parts: boo
     slots = plan.slots_of(after, result.secret.groups, tuples.records)
     key = draws.new_key(seed)
     stacked = np.column_stack(
-        [plan.coded_values(pa.array(ROWS[name]), tuples.categories[i]) for i, name in enumerate(inside)]
+        [plan.codes_of(coded(ROWS[name], tuples.categories[i]), 9) for i, name in enumerate(inside)]
     )
     home = {
-        tuple(codes): block
-        for codes, block in zip(tuples.codes.tolist(), plan.blocks_of(tuples.places, 2), strict=True)
+        tuple(codes): where
+        for codes, where in zip(tuples.codes.tolist(), plan.blocks_of(tuples.places, 2), strict=True)
     }
-    block = np.array([home[tuple(codes)] for codes in stacked.tolist()])
+    at = np.array([home[tuple(codes)] for codes in stacked.tolist()])
     split = None
     if parts:
         # Wards tell the part of a large block, as hashes of rows do.
         part = np.array([ord(ward) % 3 for ward in ROWS["ward"]])
         split = {}
-        for each in np.unique(block):
-            rows = block == each
+        for each in np.unique(at):
+            rows = at == each
             cells, times = np.unique(np.column_stack([stacked[rows], part[rows]]), axis=0, return_counts=True)
             split[int(each)] = cells[:, :-1].astype(np.uint32), cells[:, -1].astype(np.int64), times
-        block = block + 2 * part
+        at = at + 2 * part
     shares = plan.shares(tuples, slots, 2, split, key)
     wards = np.array([ord(ward) for ward in ROWS["ward"]], dtype=np.int64)
     release = []
     for number, share in shares.items():
-        rows = np.flatnonzero(block == number)
+        rows = np.flatnonzero(at == number)
         share = plan.Share.from_bytes(share.to_bytes())
         order, got = plan.placed(stacked[rows], [wards[rows]], share, key, number)
         for row, slot in zip(rows[order], got, strict=True):
@@ -128,7 +138,8 @@ def test_records_that_are_not_the_plans_are_refused(rows: list[int]) -> None:
     with pytest.raises(plan.PlanError, match="read again"):
         plan.placed(codes[rows], [np.arange(len(rows))], share, b"key", 0)
     with pytest.raises(plan.PlanError, match="read again"):
-        plan.coded_values(pa.array(["flu", "plague"]), pa.array(["flu", "cold"]))
+        plan.codes_of(coded(["flu", "plague"], pa.array(["flu", "cold"])), 2)
+    assert plan.codes_of(pa.array([1, -1], pa.int32()), 2).tolist() == [1, 2]
 
 
 def test_draws_are_uniform_and_depend_on_key_block_and_part() -> None:
@@ -142,18 +153,48 @@ def test_draws_are_uniform_and_depend_on_key_block_and_part() -> None:
     assert draws.new_key(7) == draws.new_key(7)
 
 
+def job_of(method: Any, values: Any, meaning: Any, root: Any = None) -> block.Job:
+    """Tell tasks of one column what the driver tells them, with all values that there are."""
+    column = code(pa.array(values), "c0")
+    column = column.with_codes(np.arange(column.size, dtype=np.uint32))
+    meant = block.Meant(column, meaning, root, pa.array(column.categories), pa.array(column.categories).type)
+    return block.Job(method, {"c0": meant}, 0, b"key")
+
+
 def test_numbers_of_a_block_are_measured_by_those_of_all_records() -> None:
-    values = pa.table({"c0": [float(i) for i in range(11) for _ in range(3)]})
-    every = code(pa.array([0.0, 100.0]), "c0")
-    found = [
-        blocks.permuted(
-            Table(values), nym.RankSwap(k=4), {"c0": nym.Order()}, {}, {"c0": ends}, b"key", 3
-        ).figures["attributes"]["c0"]
-        for ends in (None, every)
-    ]  # fmt: skip
-    # The block has a tenth of the whole range, and the same groups.
-    assert found[1]["expected_rmse"] == pytest.approx(found[0]["expected_rmse"] / 10, rel=1e-12)
-    assert found[1]["expected_unchanged"] == found[0]["expected_unchanged"]
+    codes = np.repeat(np.arange(11, dtype=np.uint32), 3)
+    own, every = [float(i) for i in range(11)], [*(float(i) for i in range(11)), 100.0]
+    for method, figure, scale in ((nym.RankSwap(k=4), "expected_rmse", 10), (nym.Microaggregate(k=4), "squares", 100)):
+        found = [
+            block.treated(job_of(method, values, nym.Order()), {"c0": codes}, 3).figures["attributes"]["c0"]
+            for values in (own, every)
+        ]
+        # The block has a tenth of the whole range, and the same groups.
+        assert found[1][figure] == pytest.approx(found[0][figure] / scale, rel=1e-12)
+    # A block without any value, in a column that has some.
+    gaps = block.treated(job_of(nym.RankSwap(k=4), own, nym.Order()), {"c0": np.full(9, 11, dtype=np.uint32)}, 3)
+    assert gaps.values["c0"].null_count == 9
+
+
+def test_blocks_have_about_as_many_records_as_wanted_and_never_too_few() -> None:
+    rng = np.random.default_rng(1)
+    for sizes in (rng.integers(0, 9, 500), np.array([900, 1, 1, 1, 50, 0, 40]), np.array([3]), np.ones(1000, int)):
+        cells = np.flatnonzero(sizes)
+        block_of, number = blocks.cut(cells, sizes[cells], 100, 20, len(sizes))
+        totals = np.bincount(block_of[cells], sizes[cells], number)
+        assert (np.diff(block_of) >= 0).all()
+        assert totals.sum() == sizes.sum()
+        assert number == 1 or totals.min() >= 20
+        assert number <= max(1, sizes.sum() // 100)
+    assert number == 10
+
+
+def test_total_squares_go_by_counts() -> None:
+    values = [1.0, 2.0, 2.0, 5.0, None]
+    attribute = single(values, nym.Order())
+    once = single([1.0, 2.0, 5.0], nym.Order())
+    assert total_squares(once, np.array([1, 2, 1], dtype=np.uint64)) == total_squares(attribute)
+    assert total_squares(attribute) == pytest.approx(9 / 16, rel=1e-12)
 
 
 def test_an_exception_of_a_task_has_no_other_one_behind_it() -> None:

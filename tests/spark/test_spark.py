@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nominym as nym
-from nominym.error import DataError, MissingValueError, ParameterError, UnknownColumnError
+from nominym.error import DataError, MissingValueError, ParameterError, SizeError, UnknownColumnError
 from nominym.table import code
 
 K = 5
@@ -85,28 +84,9 @@ def test_without_a_seed_nothing_repeats_and_the_guarantee_is_stated(data: Any, t
     assert first.summary["bound"] == 1 / K
 
 
-def kill_first_attempts(run: Any) -> Any:
-    def die() -> None:
-        from pyspark import TaskContext
-
-        task = TaskContext.get()
-        if task.attemptNumber() == 0 and task.partitionId() % 2 == 0:
-            os._exit(1)
-
-    def dying_alone(rows: Any) -> Any:
-        die()
-        return run(rows)
-
-    def dying(left: Any, right: Any) -> Any:
-        die()
-        return run(left, right)
-
-    return dying if len(inspect.signature(run).parameters) == 2 else dying_alone
-
-
 @pytest.mark.parametrize("plan", ["driver", "blocks"])
 def test_killed_and_moved_tasks_give_the_same_rows(
-    session: Any, data: Any, table: Any, plan: Any, monkeypatch: pytest.MonkeyPatch
+    session: Any, data: Any, table: Any, plan: Any, kill_first_attempts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nominym.spark import blocks, methods, tasks
 
@@ -128,21 +108,37 @@ def test_killed_and_moved_tasks_give_the_same_rows(
 
 
 @pytest.mark.parametrize("plan", ["driver", "blocks"])
-def test_positions_tell_nothing_where_parts_are_cut(session: Any, plan: Any) -> None:
-    from nominym.spark.methods import staged
-    from nominym.spark.source import mixed
+def test_parts_are_cut_by_content_alone(session: Any, plan: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.sql import functions as F  # noqa: N812
 
+    from nominym.spark import source
+
+    monkeypatch.setattr(source, "PART_RECORDS", 60)
     n = 400
-    data = session.createDataFrame(pd.DataFrame({"v": np.arange(n), "id": np.arange(n)})).coalesce(1)
-    staging = staged(nym.RankSwap(k=10, accept=["id"]), data, {"v": nym.Order()}, plan=plan)
-    order = [row[0] for row in mixed(staging.waiting, ["c1"]).collect()]
-    staging.forget()
-    assert sorted(order) == list(range(n))
-    # Beyond five deviations but once in a million.
-    assert abs(np.corrcoef(order, np.arange(n))[0, 1]) < 5 / np.sqrt(n)
-    # Spark leaves the first of two sorts out, unless something is between them.
-    executed = staging.result.data._jdf.queryExecution().optimizedPlan().toString()
-    assert "Sort [drawn" in executed
+    values = [None if i % 50 == 0 else "often" if i % 2 else f"v{i % 97:02}" for i in range(n)]
+    frame = session.createDataFrame(pa.table({"id": np.arange(n), "v": values}))
+    found = []
+    for data in (frame.coalesce(1), frame.repartition(3, "v")):
+        made = nym.spark.rank_swap(data, {"v": nym.Equality()}, k=10, accept=["id"], plan=plan, seed=1).data
+        found.append([tuple(row) for row in made.withColumn("part", F.spark_partition_id()).collect()])
+    assert found[0] == found[1]
+    assert sorted(row[0] for row in found[0]) == list(range(n))
+    shown = ["" if row[1] is None else row[1] for row in found[0]]
+    assert shown == sorted(shown)
+    # A value of more records than a part has is in several.
+    assert len({row[2] for row in found[0] if row[1] == "often"}) >= 3
+    for part in {row[2] for row in found[0]}:
+        rows = [(value or "", number) for number, value, at in found[0] if at == part]
+        assert rows == sorted(rows)
+        assert len(rows) < 150
+
+
+def test_what_is_said_of_a_result_computes_nothing(session: Any, data: Any, table: Any) -> None:
+    result = nym.spark.data_swap(data, ["sex"], 0.5)
+    session.sparkContext.setJobGroup("said", "what is said of a result")
+    assert "sex" in result.guarantee.claim or not result.guarantee
+    assert not session.sparkContext.statusTracker().getJobIdsForGroup("said")
+    session.sparkContext.setJobGroup("", "")
 
 
 def test_rows_that_differ_have_hashes_that_differ(session: Any) -> None:
@@ -205,6 +201,74 @@ def test_blocks_keep_the_guarantee_at_little_cost(data: Any, table: Any, monkeyp
     cost = [sum(s["attributes"][name]["expected_rmse"] ** 2 for name in meanings) for s in (result.summary, whole)]
     assert cost[0] < 1.35 * cost[1]
     assert any("blocks" in note for note in result.summary["notes"])
+
+
+@pytest.mark.parametrize(
+    "method",
+    [nym.Microaggregate(k=K), nym.Microaggregate(k=K, replace="subsumer"), nym.RankSwap(k=K, method="records")],
+)
+def test_other_methods_in_blocks(
+    session: Any, data: Any, table: Any, method: Any, kill_first_attempts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nominym.spark import blocks
+
+    frame, meanings = table
+    monkeypatch.setattr(blocks, "BLOCK_RECORDS", 300)
+    real = blocks._solving
+    calm = nym.spark.mask(method, data, meanings, plan="blocks", seed=3)
+    monkeypatch.setattr(blocks, "_solving", lambda *given: kill_first_attempts(real(*given)))
+    assert calm.params["blocks"] == 5
+    rows = rows_of(calm.data)
+    if getattr(method, "replace", None) != "subsumer":
+        stormy = nym.spark.mask(method, data.repartition(5, "sex"), meanings, plan="blocks", seed=3)
+        assert rows == rows_of(stormy.data)
+        assert calm.summary == stormy.summary
+    whole = method.apply(frame, meanings, seed=3)
+    out = calm.data.toPandas()
+    for name in ("sex", "age_group"):
+        assert sorted_texts(out[name]) == sorted_texts(frame[name])
+    assert set(calm.summary) == set(whole.summary)
+    if not method.grouped:
+        # Another method than over all records, by name; each column has the values that it had.
+        assert calm.params["method"] == "records in blocks"
+        assert blocks.OTHER_LAW in calm.summary["notes"]
+        assert columns_are_kept(frame, out)
+        assert calm.summary["attributes"] == whole.summary["attributes"]
+        return
+    assert nym.risk.classes(out, list(meanings)).smallest >= K
+    assert calm.summary["groups"]["smallest"] >= K
+    # Columns have the types that they have on one machine.
+    assert all(isinstance(one, type(other)) for one, other in zip(whole.data.iloc[-1], rows[-1], strict=True))
+    for name, figures in calm.summary["attributes"].items():
+        alone = whole.summary["attributes"][name]
+        assert set(figures) == set(alone)
+        assert figures["values"] == out[name].nunique()
+    # Blocks of 300 records are far smaller than any real one, and cost more.
+    assert 0.9 * whole.summary["loss"] < calm.summary["loss"] < 1.35 * whole.summary["loss"]
+
+
+def test_one_block_does_what_one_machine_does(data: Any, table: Any) -> None:
+    frame, meanings = table
+    blocks, alone = (
+        nym.spark.microaggregate(data, meanings, k=K, plan="blocks"),
+        nym.microaggregate(frame, meanings, k=K),
+    )
+    told = [{**each, "groups": {**each["groups"], "constant": None}, "notes": None}
+            for each in (blocks.summary, alone.summary)]  # fmt: skip
+    assert told[0] == told[1]
+    out = blocks.data.toPandas()
+    for name in meanings:
+        assert sorted_texts(out[name]) == sorted_texts(alone.data[name])
+
+
+def test_the_plan_of_the_driver_says_what_it_needs(data: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from nominym.spark import methods
+
+    monkeypatch.setattr(methods, "_RECORD", 1 << 50)
+    with pytest.raises(SizeError, match=r"a plan for 1,500 records of 3 columns on the driver needs .*plan='blocks'"):
+        nym.spark.rank_swap(data, table[1], k=K)
+    with pytest.raises(SizeError, match="give the driver more memory"):
+        nym.spark.rank_swap(data, table[1], k=K, method="dynamic", plan="driver")
 
 
 def test_other_methods(data: Any, table: Any) -> None:
@@ -321,8 +385,10 @@ def test_bad_input(data: Any, table: Any, session: Any) -> None:
         nym.spark.rank_swap(data, {"diag": nym.Equality()}, k=K)
     with pytest.raises(ParameterError, match="plan='many'"):
         nym.spark.rank_swap(data, meanings, k=K, plan="many")
-    with pytest.raises(ParameterError, match="plan='driver'"):
-        nym.spark.rank_swap(data, meanings, k=K, method="records", plan="blocks")
+    for method in (nym.RankSwap(k=K, method="dynamic"), nym.DataSwap(), nym.RankSwap(k=K, person="sex"),
+                   nym.Microaggregate(k=K, sensitive={"sex": 2})):  # fmt: skip
+        with pytest.raises(ParameterError, match=r"plan='blocks': .*; give plan='driver'"):
+            nym.spark.mask(method, data, meanings, plan="blocks")
     with pytest.raises(DataError, match="Spark data frame is needed, not DataFrame"):
         nym.spark.rank_swap(table[0], meanings, k=K)
     more = data.withColumn("more", F.create_map(F.lit("a"), F.lit(1)))
@@ -397,14 +463,14 @@ def test_nothing_leaks_into_logs_and_exceptions(
 
     def bad(*_: Any) -> Any:
         def place(left: Any, right: Any) -> Any:
-            return tasks.without_values(int, left.column(0)[0].as_py())
+            return tasks.without_values(int, left["c1"][0].as_py())
 
         return place
 
     monkeypatch.setattr(tasks, "placing", bad)
     with pytest.raises(Exception, match=r"a task of nominym failed \(ValueError\)") as raised:
         nym.spark.rank_swap(data, {"name": nym.Equality()}, k=2, accept=["kept"])
-    assert "zebra" not in str(raised.value)
+    assert "okapi" not in str(raised.value)
     session.conf.unset(whole)
     assert session.sparkContext._jsc.getPersistentRDDs().size() == 0
     log = "".join(path.read_text() for path in events.rglob("*") if path.is_file())
@@ -435,7 +501,7 @@ def test_a_release_is_a_folder_that_tells_nothing(session: Any, folder: Path, ta
         nym.publish(folder, out, roles, nym.RankSwap(k=K), meant, engine="spark")
     with pytest.raises(ParameterError, match="rows have no number"):
         nym.publish(folder, out, roles, nym.RankSwap(k=K), meant, engine="spark", key=tmp_path / "key")
-    with pytest.raises(ParameterError, match="plan='blocks': it plays a part only where engine is 'spark'"):
+    with pytest.raises(ParameterError, match="plan='blocks': it applies only where engine is 'spark'"):
         nym.publish(frame, out, roles, nym.RankSwap(k=K), meant, plan="blocks")
     with pytest.raises(ParameterError, match="is read: a release needs a folder of its own"):
         nym.publish(session.read.parquet(out.as_uri()), out, None, nym.RankSwap(k=K), meant, overwrite=True)
@@ -453,5 +519,10 @@ def test_the_command_line(session: Any, folder: Path, tmp_path: Path, run: Any) 
     assert "1,500 records, 3 columns" in done.out
     assert "rows sorted by their content" in done.out
     assert (tmp_path / "out.parquet").is_dir()
+    for command in ("audit", "measure", "report"):
+        refused = run(command, folder, tmp_path / "out.parquet", *(["-o", tmp_path / "x.html"] * (command == "report")))
+        assert refused.code == 2
+        assert "there is no owner's record" in refused.err
+        assert "write a sample of the records to one file" in refused.err
     wrong = run("swap", folder, "-o", tmp_path / "two.parquet", "--k", K, "--quasi", "sex=equal", "--plan", "blocks")
     assert wrong.code == 2

@@ -297,8 +297,8 @@ def test_hardly_anything_changes_is_said_first() -> None:
     with pytest.warns(nym.PrivacyWarning) as caught:
         res = nym.rank_swap(frame, {"job": nym.Equality()}, k=10)
     told = (
-        "hardly anything changes: 100.0% of the masked values are expected to stay as they are, because groups consist "
-        "of equal values; masking protects little here, and what is kept decides"
+        "hardly anything changes: 100.0% of the masked values are expected to be unchanged, because groups consist "
+        "of equal values; masking protects little here, and the kept columns decide"
     )
     assert res.summary["notes"] == [told, "job: no value changes"]
     assert [str(each.message) for each in caught] == [told]
@@ -376,7 +376,7 @@ def test_of_two_values_neither_is_rare_however_large_k() -> None:
 def test_a_kept_column_of_repeated_values_may_tell_persons() -> None:
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({"x": rng.normal(size=1_000), "patient": rng.integers(400, size=1_000)})
-    with pytest.raises(nym.error.DataError, match=r"if it tells persons, give person='patient'"):
+    with pytest.raises(nym.error.DataError, match=r"if it identifies persons, give person='patient'"):
         nym.rank_swap(frame, {"x": nym.Order()}, k=5)
     assert list(nym.rank_swap(frame, {"x": nym.Order()}, k=5, person="patient").data) == ["x"]
     # Unique values tell no persons with several records.

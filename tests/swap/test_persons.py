@@ -122,9 +122,9 @@ def test_another_draw_shows_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"person": "patients"}, error.UnknownColumnError, "no column 'patients'; there are 'patient', 'code', 'age'"),
         ({"sensitive": {"aids": 2}}, error.UnknownColumnError, "no column 'aids'; there are 'patient', 'code'"),
-        ({"person": "code"}, error.ParameterError, "person=: column 'code': it is masked; persons are told by"),
+        ({"person": "code"}, error.ParameterError, "person=: column 'code': it is masked; persons are identified by"),
         ({"sensitive": {"age": 2}}, error.ParameterError, "sensitive=: column 'age': it is masked"),
-        ({"person": "hiv", "sensitive": {"hiv": 2}}, error.ParameterError, "column 'hiv': it tells persons, and is"),
+        ({"person": "hiv", "sensitive": {"hiv": 2}}, error.ParameterError, "'hiv': it identifies persons and is"),
         ({"sensitive": {"hiv": 1}}, error.ParameterError, r"sensitive=\{'hiv': 1\}: column 'hiv': give a whole number"),
         ({"sensitive": {"hiv": 2.0}}, error.ParameterError, "column 'hiv': give a whole number, 2 or more"),
         ({"sensitive": ["hiv"]}, error.ParameterError, "give a mapping from column names to numbers"),
@@ -267,12 +267,12 @@ def test_roles_and_method_say_the_same(folder: Path) -> None:
 def test_roles_that_contradict(folder: Path) -> None:
     limited = nym.RankSwap(k=3, person="patient", sensitive={"hiv": 2})
     for roles, method, told in (
-        ({**ROLES, "hiv": "person"}, nym.RankSwap(k=3), "2 columns are to tell persons: 'patient', 'hiv'; one can"),
+        ({**ROLES, "hiv": "person"}, nym.RankSwap(k=3), "2 columns have the role person: 'patient', 'hiv'; only one"),
         ({**ROLES, "hiv": "identifier"}, limited, "column 'hiv': it is sensitive, but its role is identifier; give ro"),
         (
             {**ROLES, "hiv": "quasi-identifier"},
             limited,
-            "column 'hiv': it is masked; a sensitive column stays as it is; ",
+            "column 'hiv': it is masked; a sensitive column stays unchanged; ",
         ),
         ({**ROLES, "patient": "keep"}, limited, "column 'patient': it tells persons, but its role is keep; give roles"),
         ({**ROLES, "patient": "keep", "hiv": "person"}, limited, "person='patient': the role of 'hiv' is person"),
@@ -302,7 +302,7 @@ LINE = ("swap", "stays.csv", "-o", "r.csv", "--quasi", "code=illness.csv", "--qu
 def test_persons_in_the_shell(shell: Run) -> None:
     done = shell(*LINE, "--person", "patient", "--sensitive", "hiv=2")
     assert done.code == 0, done.err
-    assert "notice: persons are told by patient, which is dropped" in done.err
+    assert "notice: persons are identified by patient, which is dropped" in done.err
     assert "records, at least 4 persons in each" in done.out
     assert "hiv: one value on at most " in done.out
     assert "guarantee: Groups of at least 4 persons, in which no value of hiv is on more than 1 in 2" in done.out

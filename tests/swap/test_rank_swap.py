@@ -235,7 +235,7 @@ def test_whole_numbers_beside_gaps_stay_whole() -> None:
     big = [2**60 + 1, 2**60 + 3, None, 2**60 + 5]
     after = nym.rank_swap({"x": big}, {"x": nym.Order()}, method="numerical", k=1, seed=1).data["x"]
     assert sorted(map(repr, after)) == sorted(map(repr, big))
-    with pytest.raises(error.DataError, match="column 'x': holds inf, which is far from everything"):
+    with pytest.raises(error.DataError, match="column 'x': holds inf, which is infinitely far from everything"):
         nym.rank_swap({"x": [1.0, np.inf, np.inf]}, {"x": nym.Order()}, method="numerical", k=1)
 
 
@@ -342,8 +342,8 @@ BAD = {
         {"method": "fixed", "k": 2, "p": 5},
         "k=2: p is given as well; give k .records. or p .percent., not both",
     ),
-    "p for clusters": ({"method": "records", "p": 5}, "p=5: it plays a part only where method is 'fixed' or"),
-    "p for groups": ({"p": 5}, "p=5: it plays a part only where method is 'fixed' or"),
+    "p for clusters": ({"method": "records", "p": 5}, "p=5: it applies only where method is 'fixed' or"),
+    "p for groups": ({"p": 5}, "p=5: it applies only where method is 'fixed' or"),
     "p too large": ({"method": "fixed", "p": 101}, "p=101: give a percentage"),
     "p is True": ({"method": "fixed", "p": True}, "p=True"),
     "k is 0": ({"k": 0}, "k=0: give a whole number, 1 or more"),
@@ -357,9 +357,9 @@ BAD = {
     ),
     "draw without strict": (
         {"method": "records", "draw": "joint", "k": 2},
-        "draw='joint': it plays a part only where guarantee is 'strict'",
+        "draw='joint': it applies only where guarantee is 'strict'",
     ),
-    "anneal without strict": ({"method": "fixed", "anneal": True, "k": 2}, "anneal=True: it plays a part only where"),
+    "anneal without strict": ({"method": "fixed", "anneal": True, "k": 2}, "anneal=True: it applies only where"),
     "anneal is 1": ({"anneal": 1, "k": 2}, "anneal=1: give True or False"),
     "negative seed": ({"k": 2, "seed": -1}, "seed=-1: give a whole number"),
     "float seed": ({"k": 2, "seed": 1.5}, "seed=1.5"),
@@ -369,7 +369,7 @@ BAD = {
     "root": ({"k": 2, "roots": {"b": "000"}}, "roots=: 'b' is not among the columns with a meaning: a"),
     "order for a concept": (
         {"k": 2, "method": "numerical"},
-        "column 'a': method='numerical' goes by size, but its meaning is a taxonomy",
+        "column 'a': method='numerical' orders by size, but its meaning is a taxonomy",
     ),
 }
 
@@ -382,7 +382,7 @@ def test_bad_requests(name) -> None:
 
 
 def test_bad_data(table) -> None:
-    with pytest.raises(error.ParameterError, match="with one column at least"):
+    with pytest.raises(error.ParameterError, match="with at least one column"):
         nym.rank_swap(table, {}, k=2)
     with pytest.raises(error.ParameterError, match="a mapping from column names"):
         nym.rank_swap(table, [("a", TAX)], k=2)

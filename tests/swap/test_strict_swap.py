@@ -141,18 +141,24 @@ def test_joint_draw_keeps_tuples_and_separate_calls_are_noticed() -> None:
     tuples = [sorted(zip(d["diagnosis"], d["procedure"], strict=True)) for d in (frame, res.data)]
     assert tuples[0] == tuples[1]
     assert res.secret.summary["correlations"]["difference"].abs().max() < 1e-12
-    with pytest.warns(nym.PrivacyWarning, match="diagnosis, procedure of this table: masked in an earlier call"):
+    with pytest.warns(
+        nym.PrivacyWarning, match="diagnosis, procedure of this table: already masked in an earlier call"
+    ):
         again = nym.rank_swap(res, {"secondary": taxonomies["secondary"]}, k=5, accept=list(masked), seed=1)
     assert "no guarantee holds for both together" in again.summary["notes"][0]
     with pytest.warns(nym.PrivacyWarning, match="diagnosis, procedure of this table"):
         nym.rank_swap(res, masked, k=5, accept=["secondary"], seed=1)
     # Beside a guarantee, any further masking; without one there is none to lose.
     third = {"secondary": taxonomies["secondary"]}
-    with pytest.warns(nym.PrivacyWarning, match="diagnosis, procedure of this table: masked in an earlier call"):
+    with pytest.warns(
+        nym.PrivacyWarning, match="diagnosis, procedure of this table: already masked in an earlier call"
+    ):
         nym.add_noise(res, third, alpha=0.3, seed=1)
     with pytest.warns(nym.PrivacyWarning, match="diagnosis, procedure of this table"):
         nym.data_swap(res, ["sex"], seed=1)
     published = nym.rank_swap(frame, masked, k=5, method="records", seed=1)
     nym.rank_swap(published, third, k=5, method="records", seed=1)
-    with pytest.warns(nym.PrivacyWarning, match="diagnosis, procedure of this table: masked in an earlier call"):
+    with pytest.warns(
+        nym.PrivacyWarning, match="diagnosis, procedure of this table: already masked in an earlier call"
+    ):
         nym.rank_swap(published, third, k=5, accept=list(masked), seed=1)

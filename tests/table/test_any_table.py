@@ -111,7 +111,7 @@ class Broken:
     ("frame", "message"),
     [
         (Broken(), r"the Arrow stream of this Broken cannot be read \(the connection is closed\)"),
-        (pa.table([[1], [2]], names=["a", "a"]), "column name 'a' stands 2 times"),
+        (pa.table([[1], [2]], names=["a", "a"]), "column name 'a' occurs 2 times"),
         (pd.Series([1, 2], name="a"), "not Series"),
         (pl.Series("a", [1, 2]), "not Series"),
         (pa.array([1, 2]), "not Int64Array"),
@@ -121,7 +121,7 @@ class Broken:
         ({"a": {1, 2}}, "column 'a': a list of values is needed, not set"),
         ({"a": iter([1, 2])}, "column 'a': a list of values is needed, not list_iterator"),
         ({"a": pd.DataFrame({"b": [1]})}, "column 'a': a list of values is needed, not DataFrame"),
-        ({"a": [1, 2], "b": [1]}, "columns of one table have the same number of records: 'a' has 2, 'b' has 1"),
+        ({"a": [1, 2], "b": [1]}, "columns of one table must have the same number of records: 'a' has 2, 'b' has 1"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
 )

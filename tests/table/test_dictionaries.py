@@ -127,7 +127,7 @@ def test_enums_inside_other_types_of_polars_are_tidied() -> None:
     ids=["runs", "union", "list view"],
 )
 def test_what_cannot_be_tidied_is_refused_by_name(column: Any) -> None:
-    with pytest.raises(DataError, match=r"column 'y': its type .* cannot be freed of values that no record has"):
+    with pytest.raises(DataError, match=r"column 'y': its type .* cannot be cleared of values that no record has"):
         released(column, masked=False)
 
 

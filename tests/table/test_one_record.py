@@ -62,8 +62,13 @@ def test_the_order_of_rows_does_not_matter() -> None:
     ("change", "how", "raised", "said"),
     [
         ({}, {"lists": ["code"]}, DataError, "column 'days': 2 of 3 persons have different values in their rows"),
-        ({"patient": [None, *STAYS["patient"][1:]]}, {}, DataError, "1 of 6 rows name nobody, the first of them row 0"),
-        ({}, {"lists": ["patient"]}, ParameterError, "is no list"),
+        (
+            {"patient": [None, *STAYS["patient"][1:]]},
+            {},
+            DataError,
+            "1 of 6 rows name no person, the first of them row 0",
+        ),
+        ({}, {"lists": ["patient"]}, ParameterError, "cannot be a list"),
         ({}, {"lists": ["nothing"]}, Exception, "'nothing'"),
         ({}, {"person": "nobody"}, Exception, "'nobody'"),
         ({"code": [[str(i)] for i in range(6)]}, {}, DataError, "column 'code': holds lists already"),

@@ -154,7 +154,7 @@ def test_bad_tables_and_policies_are_refused() -> None:
     with pytest.raises(error.UnknownColumnError, match="no column 'z'; there are 'a', 'b'") as caught:
         Table({"a": [1], "b": [2]}).column("z")
     assert isinstance(caught.value, KeyError)
-    with pytest.raises(error.DataError, match="'a' stands 2 times"):
+    with pytest.raises(error.DataError, match="'a' occurs 2 times"):
         Table(pd.DataFrame([[1, 2]], columns=["a", "a"]))
     with pytest.raises(error.DataError, match="1 new values for 2 records"):
         Table({"a": ["x", "y"]}).replaced({"a": code(["x"])})

@@ -1,7 +1,7 @@
 """Microaggregation and generalization: one value for all records of a group.
 
-``microaggregate`` forms groups as rank swapping does and replaces every masked value by the mean of its group, or by
-what the values of the group have in common. ``parse`` reads generalized values.
+``microaggregate`` forms groups as rank swapping does and replaces every masked value with the mean of its group, or
+with what the values of the group have in common. ``parse`` reads generalized values.
 """
 
 from nominym.aggregate.method import Microaggregate, lost, microaggregate, published

@@ -1,4 +1,4 @@
-"""Microaggregation: groups of near records, and one value for all of a group."""
+"""Microaggregation: groups of similar records, each published with one value for the whole group."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from nominym.stats import correlation_changes
 from nominym.table import Attribute, Change, Missing, attributes
 
 _DIGITS = 3
-"""So many digits of what is lost are public: with all of them, one could solve for values of small groups."""
+"""Significant digits of published losses: exact losses could be solved for the values of small groups."""
 
 
 @dataclass(frozen=True, repr=False)
 class Microaggregate(MicroaggregateOptions, Method):
-    """Microaggregation with its options; ``microaggregate`` explains them.
+    """Microaggregation and its options, which ``microaggregate`` explains.
 
     >>> import nominym as nym
     >>> nym.Microaggregate(k=5, replace="subsumer")
@@ -33,7 +33,7 @@ class Microaggregate(MicroaggregateOptions, Method):
     """
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning."""
+        """Check the options."""
         self.check_accept()
         object.__setattr__(self, "sensitive", groups.check_columns(self.person, self.sensitive))
         self.check_options()
@@ -48,12 +48,12 @@ class Microaggregate(MicroaggregateOptions, Method):
 
     @property
     def grouped(self) -> bool:
-        """Whether groups are formed."""
+        """Return whether groups are formed."""
         return True
 
     @property
     def bound(self) -> float | None:
-        """The re-identification probability that is not exceeded, 1/k; none with sensitive columns."""
+        """Return the bound on the re-identification probability, 1/k; None with sensitive columns."""
         return 1 / self.k if self.k is not None and not self.sensitive else None
 
     def _statement(self, masked: Sequence[Any], kept: Sequence[Any], roots: Mapping[Any, Any]) -> Guarantee:
@@ -63,13 +63,13 @@ class Microaggregate(MicroaggregateOptions, Method):
         return of_classes(self.k, masked, kept, means=means, person=self.person, sensitive=limits, accepted=accepted)
 
     def params(self) -> dict[str, Any]:
-        """List the options that play a part, for the record of a result."""
+        """Return the options in effect, for the record of a result."""
         return {**super().params(), **as_measure(self.measure).params()}
 
     def apply(
         self, frame: Any, meanings: Mapping[Any, Meaning], seed: int | None = None, progress: Progress = None
     ) -> Result:
-        """Mask the columns that have a meaning; the frame is not changed."""
+        """Mask the columns that have a meaning; the input frame is not changed."""
         check_progress(progress)
         check_seed(seed)
         assert self.k is not None  # checked
@@ -110,12 +110,13 @@ class Microaggregate(MicroaggregateOptions, Method):
 
 
 def lost(change: Change, before: Attribute, progress: Progress = None) -> dict[str, float]:
-    """Return what one value for all of a group loses of a column: figures that do not depend on the draw.
+    """Return what a column loses by having one value per group: figures that do not depend on the draw.
 
-    ``sse`` is the sum of squared distances between values before and after, by the number of records with both;
-    ``loss`` the sum relative to that with one mean for all; ``values`` the number of different ones afterwards.
+    ``sse`` is the sum of squared distances between values before and after, divided by the number of records with both;
+    ``loss`` is the sum relative to that with one mean for all records; ``values`` is the number of distinct values
+    afterwards.
     """
-    found, total = squares(change), total_squares(before, progress)
+    found, total = squares(change), total_squares(before, progress=progress)
     return {
         "values": change.after.size,
         "sse": found / change.records if change.records else 0.0,
@@ -128,7 +129,7 @@ def lost(change: Change, before: Attribute, progress: Progress = None) -> dict[s
 
 
 def altogether(figures: Mapping[Any, Mapping[str, float]]) -> dict[str, float]:
-    """Return the figures of all columns together: squared distances of a record added up, and the mean loss."""
+    """Return the figures of all columns together: squared distances summed over the columns, and the mean loss."""
     return {
         "sse": sum(each["sse"] for each in figures.values()),
         "loss": sum(each["loss"] for each in figures.values()) / max(len(figures), 1),
@@ -138,7 +139,7 @@ def altogether(figures: Mapping[Any, Mapping[str, float]]) -> dict[str, float]:
 def published(
     figures: Mapping[Any, Mapping[str, float]],
 ) -> tuple[dict[Any, dict[str, float]], dict[str, float]]:
-    """Return the figures of columns, and of all together, to as many digits as are public; counts as they are."""
+    """Return the figures of the columns, and of all together, rounded for publication; counts are exact."""
 
     def rounded(given: Mapping[str, float]) -> dict[str, float]:
         return {name: float(f"{x:.{_DIGITS}g}") if isinstance(x, float) else x for name, x in given.items()}
@@ -163,7 +164,7 @@ def microaggregate(
     seed: int | None = None,
     progress: Progress = None,
 ) -> Result:
-    """Give all records of a group of near ones the same masked values: classical k-anonymity.
+    """Replace the masked values of similar records by one common value per group: classical k-anonymity.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
@@ -179,52 +180,54 @@ def microaggregate(
     frame
         A pandas or polars frame, an Arrow table or stream, or a mapping of columns. It is not changed.
     meanings
-        Which columns to mask, and what their values mean: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order``, an
+        The columns to mask and the meaning of their values: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order``, an
         ``Equality`` or ``Sets`` by column name.
     k
         The smallest size of a group.
     replace
-        "mean": of concepts, the one with the smallest sum of squared distances to those of the group, among all below
-        the root (of equal sums, one that a value of the group is below, then the deepest, then by id); of labels of a
-        matrix, the one with the smallest sum (then by name); of numbers the arithmetic mean, which makes numbers with
-        decimal places of whole ones; of dates and times the mean, rounded to days or seconds where all are; of ranked
-        values the median, the lower one of two; of values that are equal or not the most frequent (then by name); of
-        sets what more than half have. "subsumer": what all values of the group have in common, so that nothing false is
-        said: the least common subsumer, the interval ``[30, 40]``, both ends included, one of ``{a, b}``, or the items
-        that all sets have. ``nominym.aggregate.parse`` reads such texts.
+        "mean": for concepts, the concept below the root with the smallest sum of squared distances to those of the
+        group (ties: one that a value of the group is below, then the deepest, then by id); for labels of a matrix, the
+        label with the smallest sum (then by name); for numbers, the arithmetic mean, so whole numbers may become
+        decimals; for dates and times, the mean, rounded to days or seconds where all values are; for ranked values, the
+        median, the lower of two; for values that are only equal or not, the most frequent (then by name); for sets, the
+        items that more than half have. "subsumer": what all values of the group have in common, so that nothing false
+        is stated: the least common subsumer, the interval ``[30, 40]`` with both ends included, one of ``{a, b}``, or
+        the items that all sets have. ``nominym.aggregate.parse`` reads such texts.
     anneal
-        Search longer for better groups: worth it below some ten thousand records. Groups of one column of numbers alone
-        are the best there are anyway.
+        Search longer for better groups: worthwhile below some ten thousand records. For a single column of numbers, the
+        groups are optimal anyway.
     measure, roots
-        The distance of taxonomies, and roots for depths by column; by default the least common subsumer of the column.
+        The distance for taxonomies, and the root for depths by column; by default the least common subsumer of the
+        column.
     correlations
-        Also compare the distance correlations of all pairs of columns before and after, for the owner.
+        Also compare the distance correlations of all pairs of columns before and after masking, for the owner.
     missing
-        "keep" or "error". All of a group have a value, or none: the mean of those that are there, unless more than half
-        are missing; what values have in common is missing where one of them is.
+        "keep" or "error". Either all records of a group have a value or none has: the mean of the values present,
+        unless more than half are missing; what values have in common is missing if any of them is.
     person
-        The column that tells whose record it is, where a person has several: ``k`` counts persons then. The column is
-        not in ``Result.data``, and a kept column that links the records of a person is an error.
+        The column that identifies the person of each record, where a person has several: ``k`` then counts persons. The
+        column is not in ``Result.data``, and a kept column that links the records of a person is an error.
     sensitive
-        Kept columns and the number l of each, ``{"hiv": 3}``: no value, missing ones included, is on more than 1/l of
-        the records of a group. Groups then depend on these columns, so that 1/k is not guaranteed.
+        Kept columns with their l, such as ``{"hiv": 3}``: no value, missing included, is on more than 1/l of the
+        records of a group. Groups then depend on these columns, so 1/k is not guaranteed.
     accept
-        Kept columns that are published although they could tell rows apart: values that nobody can know of a person.
+        Kept columns that are published although they could tell rows apart, because an adversary cannot know their
+        values.
     seed, progress
-        The masked values that occur, and figures of them, follow from the records, in whatever order these come. Which
-        of several equal records is in which group, and so beside which kept values, is drawn: two releases of the same
-        records tell more than one. A seed, for studies, settles that too, and starts the search for groups elsewhere.
-        ``True`` for a bar, or a callable (done, total).
+        The masked values that occur, and their figures, depend only on the records, not on their order. Which of
+        several equal records is in which group, and so beside which kept values, is drawn: two releases of the same
+        records reveal more than one. A seed, for studies, fixes that draw as well, and starts the search for groups
+        elsewhere. ``progress``: ``True`` for a bar, or a callable (done, total).
 
     Returns
     -------
     Result
-        In the order of the frame. ``summary`` has for each column ``sse`` (squared distance of a value to what stands
-        for it, on average), ``rmse``, ``loss`` (relative to one mean for all records), the share ``unchanged``, the
-        number of ``values`` that occur, missing ones ``made`` and ``filled``; ``sse`` and ``loss`` of all columns;
+        In the order of the frame. ``summary`` has for each column ``sse`` (mean squared distance between a value and
+        its replacement), ``rmse``, ``loss`` (relative to one mean for all records), the share ``unchanged``, the number
+        of ``values`` that occur, missing values ``made`` and ``filled``; ``sse`` and ``loss`` of all columns;
         ``bound``; and ``groups``: sizes, in how many a kept column is ``constant`` or a masked one can be ``read_off``,
-        persons and shares of sensitive values. Losses have three digits there, since exact ones narrow down the values
-        of small groups; ``secret.summary`` has them all.
+        persons and shares of sensitive values. Losses have three digits there, because exact ones narrow down the
+        values of small groups; ``secret.summary`` has all digits.
 
     Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure control,
     IEEE TKDE 14; Martínez, Sánchez and Valls (2012), Semantic adaptive microaggregation of categorical microdata,

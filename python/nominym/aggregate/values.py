@@ -1,4 +1,4 @@
-"""What stands for the values of a group: columns of means, or of what values have in common."""
+"""One value per group: columns of means, or of what the values have in common."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 def aggregated(attribute: Attribute, partition: Partition, *, common: bool, progress: Progress = None) -> Change:
-    """Give all records of a group one value: the mean of theirs, or what they have in ``common``.
+    """Return one value for all records of each group: the mean of their values, or what these have in ``common``.
 
-    All of a group have a value, or none has. A missing value is no part of a mean, which the group has unless more than
-    half of its values are missing. What values have in common is missing where one of them is: nobody knows whether
-    anything else would be true of it.
+    Either all records of a group have a value or none has. A missing value does not enter the mean, which a group has
+    unless more than half of its values are missing. What values have in common is missing if any of them is: no other
+    value is known to hold for the missing one.
     """
     known = attribute.place_codes != MISSING
     with_value = np.bincount(partition.group_of[known], minlength=len(partition.sizes))
@@ -34,20 +34,28 @@ def aggregated(attribute: Attribute, partition: Partition, *, common: bool, prog
     return _replaced(attribute, partition, stays, common, progress)
 
 
-def total_squares(attribute: Attribute, progress: Progress = None) -> float:
-    """Sum up the squared distances of all values of a column to the one mean of them all."""
-    rows = np.arange(len(attribute.column), dtype=np.uint32)
-    one = Partition(np.zeros_like(rows), rows)
-    return squares(_replaced(attribute, one, np.array([True]), False, progress))
+def total_squares(attribute: Attribute, counts: NDArray[np.uint64] | None = None, progress: Progress = None) -> float:
+    """Return the sum of squared distances of all values of a column to their overall mean.
+
+    ``counts`` are the records of each category, by default those that the column has.
+    """
+    weights = attribute.column.counts if counts is None else counts
+    used = np.flatnonzero(weights).astype(np.uint32)
+    if not len(used):
+        return 0.0
+    once = replace(attribute, column=attribute.column.with_codes(used))
+    change = _replaced(once, Partition(np.zeros_like(used), used), np.array([True]), False, progress, weights)
+    apart = change.space.pairs(change.before.places[used], np.repeat(change.after.places[:1], len(used)), progress)
+    return math.fsum(weights[used] * apart**2)
 
 
 def squares(change: Change) -> float:
-    """Sum up the squared distances between values before and after."""
+    """Return the sum of squared distances between values before and after."""
     return math.fsum(change.count * change.distance**2)
 
 
 def is_retyped(attribute: Attribute, common: bool) -> bool:
-    """Tell whether a column gets another type: numbers with decimal places, or texts; by its meaning and type alone."""
+    """Return whether a column changes its type, to decimals or texts; depends on its meaning and type alone."""
     space, column = attribute.space, attribute.column
     if isinstance(space, SetSpace):
         return True
@@ -66,8 +74,14 @@ def _are_periods(column: Column) -> bool:
 
 
 def _replaced(
-    attribute: Attribute, partition: Partition, stays: NDArray[np.bool_], common: bool, progress: Progress
+    attribute: Attribute,
+    partition: Partition,
+    stays: NDArray[np.bool_],
+    common: bool,
+    progress: Progress,
+    weights: NDArray[np.uint64] | None = None,
 ) -> Change:
+    """Put one value in place of those of each group; ``weights``, of one group, count its records by category."""
     if len(attribute.space.places) > 1:
         # What became of the values plays no part.
         how = (attribute.space.measure, attribute.space.root) if isinstance(attribute.space, ConceptSpace) else ()
@@ -75,6 +89,10 @@ def _replaced(
         attribute = replace(attribute, space=alone, places=alone.places[0])
     codes, space = attribute.place_codes, attribute.space
     cells = partition.cells(codes, (codes != MISSING) & stays[partition.group_of])
+    if weights is not None:
+        every = np.zeros(len(space), dtype=np.uint64)
+        np.add.at(every, attribute.places, weights)
+        cells = cells._replace(counts=every[cells.places])
     of_group = np.full(len(partition.sizes), MISSING, dtype=np.uint32)
     listed: Any = ()
     kind = attribute.column.kind
@@ -96,7 +114,7 @@ def _replaced(
 
 
 def _written(attribute: Attribute, found: Standing, common: bool) -> tuple[NDArray[np.int64], Any, Kind]:
-    """Return for each group the number of its value, the values as they are written, and what these are."""
+    """Return for each group the index of its value, the values as written, and what they are."""
     space, column = attribute.space, attribute.column
     if found.values is None:
         present, numbers = np.unique(found.chosen, return_inverse=True)

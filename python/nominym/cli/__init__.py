@@ -1,8 +1,8 @@
 """The command line: parse, call, print.
 
-``options`` declares every option once and puts together what the command line and the file of ``--config`` say;
-``ending`` says how they end; ``judging``, ``taxonomy`` and ``demo`` hold commands. Here are those that make a release,
-and what all share: how results are printed and options spelled. Nothing heavy is imported before a command runs.
+``options`` declares every option once and merges the command line with the file of ``--config``; ``ending`` handles how
+commands end; ``judging``, ``taxonomy`` and ``demo`` hold commands. Here are the commands that make a release, and what
+all share: how results are printed and options spelled. Nothing heavy is imported before a command runs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command; ends the process with 0, or with a code that says what was wrong."""
+    """Run a command and exit with 0, or with a code that says what went wrong."""
     spelling: Spelling = as_argument
     verbose = False
     written: list[Path] = []
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def mask(given: Namespace) -> None:
-    """Make the release that was asked for, and say what it is."""
+    """Make the requested release and print a summary of it."""
     from nominym.atomic import check_new
     from nominym.release import publish
 
@@ -91,7 +91,7 @@ swap = aggregate = noise = data_swap = recode = mask
 
 
 def show(made: Publication, warned: Collection[str] = ()) -> None:
-    """Say in a few lines what a release is; what was ``warned`` of is not said again."""
+    """Print a summary of a release in a few lines; notes that were already ``warned`` of are not repeated."""
     from nominym.release.pipeline import IDENTIFIER, PERSON
 
     said = made.manifest
@@ -100,25 +100,27 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
     if identifiers:
         tell("notice", f"identifiers are dropped: {', '.join(identifiers)}")
     if persons:
-        tell("notice", f"persons are told by {', '.join(persons)}, which is dropped")
+        tell("notice", f"persons are identified by {', '.join(persons)}, which is dropped")
     for note in said.notes:
         if note not in warned:
             tell("notice", note)
     if said.order == "kept":
-        tell("warning", "the rows are in the order of the input, which may tell whose they are; leave out --keep-order")
+        tell(
+            "warning", "the rows are in the order of the input, which may reveal whose they are; leave out --keep-order"
+        )
     if made.paths.key is not None:
-        tell("warning", f"{made.paths.key} tells which row is whose: keep it secret, apart from the release")
+        tell("warning", f"{made.paths.key} records which row is whose: keep it secret, apart from the release")
     columns = f", {counted(said.output['columns'], 'column')}" if "columns" in said.output else ""
     without = f", without {', '.join(map(repr, dropped))}" if dropped else ""
     order = {"kept": "in the order of the input", "sorted": "sorted by their content"}.get(said.order, said.order)
     say(f"{made.paths.release}: {said.output['rows']:,} records{columns}{without}; rows {order}")
     for name, figures in said.summary.get("attributes", {}).items():
         if "expected_rmse" in figures:
-            stay = f"{figures['expected_unchanged']:.1%} of the values expected to stay as they are"
+            stay = f"{figures['expected_unchanged']:.1%} of the values expected to be unchanged"
             say(f"  {name}: expected RMSE {figures['expected_rmse']:.4f}, {stay}")
         elif "sse" in figures:
-            same = f"{figures['unchanged']:.1%} of the values as they were, {counted(figures['values'], 'value')} left"
-            say(f"  {name}: SSE {figures['sse']:.4f} a record, {figures['loss']:.1%} of the total; {same}")
+            same = f"{figures['unchanged']:.1%} of the values unchanged, {counted(figures['values'], 'distinct value')}"
+            say(f"  {name}: SSE {figures['sse']:.4f} per record, {figures['loss']:.1%} of the total; {same}")
     if "groups" in said.summary:
         groups = said.summary["groups"]
         least = f", at least {groups['persons']:,} persons in each" if "persons" in groups else ""
@@ -134,7 +136,7 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
         for name, share in groups.get("sensitive", {}).items():
             say(f"  {name}: one value on at most {share:.1%} of the records of a group")
     if "expected_error" in said.summary:
-        say(f"  items wrong in the base: {said.summary['expected_error']:.1%} of a record's own, expected")
+        say(f"  items wrong in the base: {said.summary['expected_error']:.1%} of a record's items, expected")
     for line in guarantee(said):
         say(f"  {line}")
     record = f"; owner's record: {made.paths.key}" if made.paths.key is not None else ""
@@ -142,7 +144,7 @@ def show(made: Publication, warned: Collection[str] = ()) -> None:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write a count with its noun.
+    """Return a count with its noun.
 
     >>> counted(1, "column"), counted(1_200, "column")
     ('1 column', '1,200 columns')
@@ -193,16 +195,16 @@ def _show(warned: list[str], message: Warning | str, category: type[Warning], *w
 
 
 class _Told(logging.Handler):
-    """Tells what the library notes while it works."""
+    """Prints what the library logs."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Tell it."""
+        """Print a log message as a notice."""
         tell("notice", record.getMessage())
 
 
 @contextmanager
 def _listening(verbose: bool) -> Iterator[None]:
-    """Tell inside the block what work needs, if that was asked for."""
+    """Print what work needs inside the block, if ``verbose``."""
     log, listener = logging.getLogger("nominym"), _Told()
     level = log.level
     if verbose:
@@ -216,7 +218,7 @@ def _listening(verbose: bool) -> Iterator[None]:
 
 
 def progress() -> bool | None:
-    """Show a bar on a terminal, and nothing where nobody looks."""
+    """Return True on a terminal, for a progress bar, and None otherwise."""
     return True if sys.stderr.isatty() else None
 
 
@@ -240,7 +242,7 @@ _PHRASES = {
 
 
 def spelled(options: Any) -> Spelling:
-    """Return what writes options as they stand on the command line; what is no option there is written as in Python.
+    """Return a function that spells options as on the command line, and anything else as in Python.
 
     >>> spelling = spelled(["k", "true_swaps", "equal", "identifier"])
     >>> spelling("k", 3), spelling("true_swaps", True), spelling("equal", ["sex"]), spelling("sample", 5)
@@ -275,6 +277,6 @@ def spelled(options: Any) -> Spelling:
 
 
 def _key(name: str) -> str:
-    """Write a name as TOML has it."""
+    """Return a name as a TOML key."""
     plain = name.replace("-", "").replace("_", "")
     return name if plain.isascii() and plain.isalnum() else json.dumps(name, ensure_ascii=False)

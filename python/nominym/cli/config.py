@@ -1,4 +1,4 @@
-"""A release as one file: what the TOML file of ``--config`` says, checked before anything is read."""
+"""A release described in one TOML file (``--config``), checked before any data is read."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 from nominym.error import MissingExtraError, ParameterError
 
 WORDS = ("number", "equal", "sets")
-"""Meanings that are not in a file."""
+"""Meanings that need no file."""
 SETS_OF = "sets:"
-"""What stands before the taxonomy of the items, where values are lists."""
+"""Prefix of the taxonomy of the items, where values are lists."""
 SAY_MEANING = ("taxonomy", "meaning", "order")
-"""Keys of a column that say what its values mean."""
+"""Keys of a column that give the meaning of its values."""
 
 _COLUMN: Mapping[str, Any] = {
     "role": str, "taxonomy": str, "meaning": str, "order": list, "root": str, "format": str, "virtual_root": bool,
@@ -28,9 +28,9 @@ _COLUMN: Mapping[str, Any] = {
 def load(
     path: str, command: str, declared: Iterable[tuple[str, Any]]
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Read a file of which some places, section and key, are declared; return what it says by place, and by column.
+    """Read a configuration file with declared places (section and key); return its content by place, and by column.
 
-    Paths in it are relative to it. A file of another method is refused, unless the command has none.
+    Its paths are relative to it. A file for another method is an error, unless the command has none.
     """
     content = _parsed(Path(path))
     _known(path, content, ("input", "output", "columns", "taxonomy", "method"))
@@ -40,9 +40,9 @@ def load(
         _check(where, column, _COLUMN)
         several = [key for key in SAY_MEANING if key in column]
         if len(several) > 1:
-            raise ParameterError(f"{where}: {' and '.join(several)} both say what values mean; give one")
+            raise ParameterError(f"{where}: {' and '.join(several)} both give the meaning of the values; keep one")
         if "role" not in column:
-            raise ParameterError(f'{path}: [columns.{name}] has no role; say for example role = "quasi-identifier"')
+            raise ParameterError(f'{path}: [columns.{name}] has no role; give one, such as role = "quasi-identifier"')
     method = _section(f"{path}, [method]", content.setdefault("method", {}))
     kinds = {**dict(declared), **_method_kinds(path, method, command)}
     for name, section in content.items():
@@ -59,7 +59,7 @@ _DATA: Mapping[str, type] = {"path": str, "items": str, "keep": list, "delimiter
 def load_study(path: str) -> dict[str, Any]:
     """Read the file of a study; paths in it are relative to it.
 
-    Options of methods may be lists of values; ``data`` says of each data set its file and what its columns mean.
+    Options of methods may be lists of values; ``data`` names the file of each data set and the meaning of its columns.
     """
     content = _parsed(Path(path))
     _known(path, content, ("data", "methods", "measures", "seeds"))
@@ -81,7 +81,7 @@ def load_study(path: str) -> dict[str, Any]:
 
 
 def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, Any]:
-    """Return the kinds of what a section about a method may say; it has to be the method of the command, if any."""
+    """Return the kinds of values that a method's section may hold; it has to be the method of the command, if any."""
     from nominym.options import DECLARED
 
     wanted = section.get("command", command)
@@ -91,7 +91,7 @@ def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[s
         raise ParameterError(f"{path} is for the command {wanted!r}, not {command!r}")
     if wanted not in DECLARED:
         if section:
-            raise ParameterError(f'{path}, [method]: say which method this is, for example command = "swap"')
+            raise ParameterError(f'{path}, [method]: name the method, for example command = "swap"')
         return {}
     options = DECLARED[wanted].options()
     return {"method.command": str, **{f"method.{name}": option.kind for name, option in options.items()}}
@@ -113,7 +113,7 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 def _section(where: str, content: object) -> dict[str, Any]:
     if not isinstance(content, dict):
-        raise ParameterError(f"{where}: a section is needed, not {content!r}")
+        raise ParameterError(f"{where}: expected a section, not {content!r}")
     return content
 
 
@@ -122,7 +122,7 @@ def _known(where: str, content: Mapping[str, Any], known: Collection[str]) -> No
         if key not in known:
             close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
             hint = f"; did you mean {close[0]!r}?" if close else "."
-            raise ParameterError(f"{where}: {key!r} is unknown{hint} There are {', '.join(known)}")
+            raise ParameterError(f"{where}: {key!r} is unknown{hint} Known: {', '.join(known)}")
 
 
 def _check(where: str, content: object, known: Mapping[str, Any]) -> None:
@@ -139,7 +139,7 @@ def _check(where: str, content: object, known: Mapping[str, Any]) -> None:
 
 
 def _placed(path: str, section: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Make paths relative to the file that has them; vocabularies that packages bring are names, not paths."""
+    """Resolve paths relative to the file they stand in; vocabularies that packages provide are names, not paths."""
     from nominym.meaning.read import PACKAGED
 
     placed = dict(section)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 _K, _K_BASKETS = 10, 8
-_EDITIONS: Any = (("publication", "", "may be published with the release"), ("owner", "-owner", "for the owner alone"))
+_EDITIONS: Any = (("publication", "", "may be published with the release"), ("owner", "-owner", "for the owner only"))
 
 _AGES = ", ".join(f'"{group}"' for group in ("0-17", "18-34", "35-49", "50-64", "65-74", "75-84", "85+"))
 _TOML = f"""\
@@ -53,16 +53,16 @@ def demo(given: Namespace) -> Exit:
         raise ParameterError("give 1,000 or more", parameter="records", value=records)
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not overwrite)):
         raise ParameterError(
-            f"{out} is there and not an empty folder", remedy=Advice("choose another, or give {}", overwrite=True)
+            f"{out} exists and is not an empty folder", remedy=Advice("choose another, or give {}", overwrite=True)
         )
     out.mkdir(parents=True, exist_ok=True)
     kept = [_discharges(out, records, overwrite), _baskets(out, max(records // 10, 1_000), overwrite)]
-    say(f"Do it again with your own data: see {out / 'release.toml'} and nominym swap --help")
+    say(f"Try it on your own data: see {out / 'release.toml'} and nominym swap --help")
     return Exit.NOT_KEPT if False in kept else Exit.DONE
 
 
 def _discharges(out: Path, records: int, overwrite: bool) -> Any:
-    say(f"1. {records:,} synthetic hospital discharges, and what their diagnoses and procedures mean")
+    say(f"1. {records:,} synthetic hospital discharges, with taxonomies of diagnoses and procedures")
     frame, taxonomies = datasets.discharges(records, progress=progress())
     # Every fifth discharge is that of somebody who was there before.
     frame.insert(0, "patient", [f"P{number - number % 5 // 4:07}" for number in range(len(frame))])
@@ -72,7 +72,7 @@ def _discharges(out: Path, records: int, overwrite: bool) -> Any:
     (out / "release.toml").write_text(_TOML, encoding="utf-8")
     made = ("discharges.csv", "diagnoses.json", "procedures.json", "release.toml")
     say(f"  {', '.join(str(out / name) for name in made)}")
-    say(f"2. A release: values change places inside groups of similar records, of at least {_K} patients")
+    say(f"2. A release: values are swapped within groups of similar records of at least {_K} patients")
     say("  Distances go from 0 (unchanged) to 1 (unrelated).")
     toml = str(out / "release.toml")
     mask(parse(["swap", "--config", toml, *(["--overwrite"] if overwrite else [])]))
@@ -80,7 +80,7 @@ def _discharges(out: Path, records: int, overwrite: bool) -> Any:
 
 
 def _baskets(out: Path, records: int, overwrite: bool) -> Any:
-    say(f"3. {records:,} synthetic baskets of items, each may be any of {_K_BASKETS} rows or more")
+    say(f"3. {records:,} synthetic baskets of items, each of which may be any of at least {_K_BASKETS} rows")
     records_of, _ = datasets.baskets(records)
     records_of.to_fimi(out / "baskets.dat", overwrite=overwrite)
     source, target = str(out / "baskets.dat"), str(out / "baskets-release.parquet")

@@ -1,4 +1,4 @@
-"""How a command ends: with streams that cannot be written, by signals, by errors; and the code that says which."""
+"""How a command ends: on streams that cannot be written, signals and errors, with an exit code for each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Exit(IntEnum):
-    """What a command says when it ends."""
+    """Exit codes of commands."""
 
     DONE = 0
     NOT_KEPT = 1  # a guarantee or a threshold
@@ -46,16 +46,16 @@ class Exit(IntEnum):
 
 
 def tell(kind: str, text: str) -> None:
-    """Tell a notice, which is good to know, a warning, of what takes away from protection, or an error."""
+    """Print a notice (for information), a warning (protection is weaker) or an error."""
     sys.stdout.flush()
     sys.stderr.write(f"{kind}: {text}\n")
 
 
 class Stream(io.TextIOBase):
-    """A stream that never fails: what cannot be printed must not stop a command, nor change what its code says."""
+    """A stream that never fails: what cannot be printed must not stop a command or change its exit code."""
 
     def __init__(self, stream: Any) -> None:
-        """Write to a stream, or to None, which is what Python has in place of one that is closed."""
+        """Wrap a stream, or None, which Python has in place of a closed one."""
         super().__init__()
         self._stream = stream
         self.failure: OSError | None = None
@@ -63,16 +63,16 @@ class Stream(io.TextIOBase):
             stream.reconfigure(errors="backslashreplace")
 
     def write(self, text: str, /) -> int:
-        """Write a text, if that is possible."""
+        """Write a text if possible."""
         self._try(lambda stream: stream.write(text))
         return len(text)
 
     def flush(self) -> None:
-        """Write what is left to be written, if that is possible."""
+        """Write buffered text if possible."""
         self._try(lambda stream: stream.flush())
 
     def isatty(self) -> bool:
-        """Tell whether somebody looks."""
+        """Return whether the stream is a terminal."""
         return self._stream is not None and self._stream.isatty()
 
     def _try(self, act: Callable[[Any], object]) -> None:
@@ -93,7 +93,7 @@ class Stream(io.TextIOBase):
 
 @contextmanager
 def streams() -> Iterator[Stream]:
-    """Let standard output and standard error never fail inside the block; returns the former."""
+    """Protect standard output and standard error from failing inside the block; return the former."""
     # A file of ours must not get the number of a closed stream: somebody may still write there.
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
@@ -106,7 +106,7 @@ def streams() -> Iterator[Stream]:
 
 
 def printed(out: Stream, code: int, written: Sequence[Path]) -> int:
-    """Return the code of a command that did its work, when nobody may have got what it printed."""
+    """Return the exit code of a command that did its work but whose output may be lost."""
     out.flush()
     # A reader that closed its end has seen enough.
     if out.failure is None or out.failure.errno == errno.EPIPE or code not in (Exit.DONE, Exit.NOT_KEPT):
@@ -127,10 +127,10 @@ def _listed(written: Sequence[Path]) -> str:
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal came that ends a process."""
+    """Raised when a signal arrives that ends the process."""
 
     def __init__(self, number: int) -> None:
-        """Hold the number of the signal."""
+        """Store the signal number."""
         super().__init__(number)
         self.number = number
 
@@ -140,10 +140,10 @@ _UNHANDLED = (signal.SIG_DFL, signal.default_int_handler)
 
 @contextmanager
 def stoppable(came: list[int], last: bool) -> Iterator[None]:
-    """Raise ``Stopped`` when a signal comes that would end the process, so that it leaves nothing behind.
+    """Raise ``Stopped`` on a signal that would end the process, so that nothing is left behind.
 
-    Signals that are ignored, as by ``nohup``, stay so. All are noted in ``came``, since libraries may raise something
-    else in place of what they are interrupted by. After the ``last`` block the process ends, and signals are ignored.
+    Ignored signals, as under ``nohup``, stay ignored. All are recorded in ``came``, because libraries may replace the
+    exception that interrupts them. After the ``last`` block the process ends, and signals are ignored.
     """
 
     def stop(number: int, _: object) -> None:
@@ -191,7 +191,7 @@ def code_of(error: BaseException) -> int:
 
 
 def message(error: BaseException, spelling: Spelling = as_argument, written: Sequence[Path] = ()) -> str:
-    """Say what is wrong, with options spelled as they stand on the command line, and what was written before.
+    """Return what is wrong, with options spelled as on the command line, and what was written before.
 
     >>> from nominym.cli import spelled
     >>> from nominym.error import ParameterError
@@ -210,7 +210,7 @@ def message(error: BaseException, spelling: Spelling = as_argument, written: Seq
         return str(error)
     where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"{where}no space left on the disk; {_left(written)}. Choose another place for --out"
+        return f"{where}no space left on the disk; {_left(written)}. Choose another location for --out"
     return f"{where}{error.strerror}"
 
 

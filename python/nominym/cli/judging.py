@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def read_pair(asked: Request, order_needed: str | None = None, **how: Any) -> FilePair | SetsPair:
-    """Read the two files that a command compares; values mean what is said, what the manifest says, or are numbers."""
+    """Read the two files that a command compares; meanings come from the options, else the manifest, else numbers."""
     original, release = asked.required("original"), asked.required("release")
     if are_sets(original, release):
         whose = {"person": how["person"]} if "person" in how else {}
@@ -57,7 +57,7 @@ def _tell_weaker(pair: FilePair | SetsPair) -> None:
 
 
 def measure(given: Namespace) -> None:
-    """Measure what a release lost."""
+    """Measure the information loss of a release."""
     pair = read_pair(Request(given), columns=given.columns, measure=given.measure)
     _tell_weaker(pair)
     found = _lost_sets(pair) if isinstance(pair, SetsPair) else _lost(pair)
@@ -85,7 +85,7 @@ def _lost(pair: FilePair) -> dict[str, Any]:
             row[f"mean {when}"], row[f"variance {when}"] = side.space.name(side.mean), side.variance
         rows.append(row)
     if rows and not pair.aligned:
-        tell("notice", "no RMSE: it needs to know which row is whose; give --key, or --keep-order")
+        tell("notice", "no RMSE: which row is whose is not known; give --key, or --keep-order")
     correlations = stats.correlation_changes(comparison.changes, progress=progress())
     # Where no column is of numbers, none has a unit.
     attributes = pd.DataFrame(rows).dropna(axis="columns", how="all")
@@ -113,7 +113,7 @@ def _lost(pair: FilePair) -> dict[str, Any]:
 
 
 def in_units(change: Change) -> float:
-    """Return the RMSE of numbers in their own unit, of dates and times in days; NaN where values are no numbers."""
+    """Return the RMSE of numbers in their own unit, of dates and times in days; NaN where values are not numbers."""
     unit = math.nan if change.space.unit is None else change.space.unit
     return change.rmse * unit / (_DAY if change.before.column.kind == "time" else 1)
 
@@ -128,7 +128,7 @@ def _lost_sets(pair: SetsPair) -> dict[str, Any]:
     if pair.record is not None:
         found["error rate"] = itemsets.error_rate(pair.sets, pair.release.base, pair.record.rows, progress=progress())
     else:
-        tell("notice", "no error rate: it needs to know which row is whose; give --key")
+        tell("notice", "no error rate: which row is whose is not known; give --key")
     if pair.record is not None and pair.release.taxonomy is not None:
         of = pair.sets, pair.release.base, pair.release.taxonomy
         found["semantic error"] = itemsets.semantic_error(*of, pair.record.rows, progress=progress())
@@ -142,7 +142,7 @@ def _lost_sets(pair: SetsPair) -> dict[str, Any]:
 
 
 def audit(given: Namespace) -> Exit:
-    """Attack a release, and verify its guarantee."""
+    """Attack a release and verify its guarantee."""
     asked = Request(given)
     pair = read_pair(asked, "an audit", person=given.person, measure=given.measure)
     found = judge(pair, given.k, given.unknown or ())
@@ -154,10 +154,9 @@ def audit(given: Namespace) -> Exit:
 
 
 def judge(pair: FilePair | SetsPair, k: int | None = None, unknown: Sequence[str] = ()) -> dict[str, Any]:
-    """Attack a release and verify its guarantee; all figures, and one verdict.
+    """Attack a release and verify its guarantee; return all figures and one verdict.
 
-    ``unknown`` are kept columns that nobody can know of a person, as the owner asserts: attacks that use them are not
-    counted.
+    ``unknown`` are kept columns that, as the owner asserts, no adversary can know: attacks that use them do not count.
     """
     method: Any = None if pair.manifest is None else pair.manifest.method
     if k is None:
@@ -169,13 +168,13 @@ def judge(pair: FilePair | SetsPair, k: int | None = None, unknown: Sequence[str
     bound = None if method is None else method.bound
     doubts = {
         "there is no k to compare with: give --k": k is None,
-        "the release was made with a seed: whoever has or guesses it repeats the draw": pair.seeded,
-        "by the owner's record, the release was made of another original": pair.other_input,
-        "nothing shows that the rows of both files are in the same order, it is only asserted: give --key with the "
-        "owner's record": isinstance(pair, FilePair) and pair.order == "asserted",
+        "the release was made with a seed: whoever has or guesses it can repeat the draw": pair.seeded,
+        "by the owner's record, the release was made from another original": pair.other_input,
+        "that the rows of both files are in the same order is only asserted: give --key with the owner's "
+        "record": isinstance(pair, FilePair) and pair.order == "asserted",
         f"the release guarantees 1/{round(1 / (bound or 1))} and not 1/{k}": bool(bound and k and 1 / k < bound),
         str(pair.uncounted): pair.uncounted is not None,
-        "the rows are in the order of the original, which may tell whose they are": pair.manifest is not None
+        "the rows are in the order of the original, which may reveal whose they are": pair.manifest is not None
         and pair.manifest.order == "kept",
     }
     found["doubts"] = [why for why, so in doubts.items() if so]
@@ -194,13 +193,13 @@ def judge(pair: FilePair | SetsPair, k: int | None = None, unknown: Sequence[str
 
 
 def _stranger(name: str, under: str | None) -> str:
-    """Say that a column was not judged."""
+    """Return a message that a column was not judged."""
     what = f"column {name!r} of the release is not in the original, so it was neither attacked nor compared"
     return what if under is None else f"{what}: it is column {under!r} under another name"
 
 
 def _tell_remedy(found: dict[str, Any]) -> None:
-    """Say what can be done about kept columns that break the bound, where nothing else does."""
+    """Print what can be done about kept columns, if they alone exceed the bound."""
     from nominym.risk.attacks import BY_KEPT
 
     attacks, (informed, linking) = found["attacks"], BY_KEPT
@@ -208,19 +207,22 @@ def _tell_remedy(found: dict[str, Any]) -> None:
     linked = list(dict.fromkeys(name for names in over["also_known"][over["attack"] == linking] for name in names))
     if linked:
         told = listed(linked)
-        tell("notice", f"rows that share a value of {told} can be linked: if it tells persons, make the release with "
-             "--person; else drop or mask it")  # fmt: skip
+        tell("notice", f"rows that share a value of {told} can be linked: if it identifies persons, make the release "
+                       f"with --person; else drop or mask it")  # fmt: skip
     if any(over["attack"] == informed):
         tell("notice", "kept columns can be predicted from masked ones: mask them as well, or drop them")
     known = over[~over["attack"].isin(BY_KEPT)]
     if len(known) and len(known) == len(over) and all(known["also_known"].map(len) > 0):
         names = list(dict.fromkeys(name for names in known["also_known"] for name in names))
         options = " ".join(f"--unknown {shlex.quote(str(name))}" for name in names)
-        tell("notice", f"exceeded only if kept columns are known: mask them, or, if nobody can know them, {options}")
+        tell(
+            "notice",
+            f"exceeded only if kept columns are known: mask them, or, if nobody can know them, {options}",
+        )
 
 
 def _attack(pair: FilePair, k: int | None, unknown: Sequence[str]) -> dict[str, Any]:
-    """Link people with rows: by masked columns, by each kept one beside them, and by all."""
+    """Link people with rows: by the masked columns, by these and each kept one, and by all."""
     import pandas as pd
 
     from nominym import risk
@@ -232,7 +234,7 @@ def _attack(pair: FilePair, k: int | None, unknown: Sequence[str]) -> dict[str, 
         raise ParameterError("name the columns that an adversary knows", remedy=Advice("give {}", meanings=NO_VALUE))
     for name in unknown:
         if name not in kept:
-            fault = f"it is none of the kept columns, {listed(kept)}" if kept else "there are no kept columns"
+            fault = f"it is not one of the kept columns, {listed(kept)}" if kept else "there are no kept columns"
             raise ParameterError(fault, parameter="unknown", value=name)
     how: dict[str, Any] = {"person": pair.person, "groups": pair.groups, "k": k, "progress": progress()}
     made = risk.link(comparison, **how)
@@ -258,9 +260,9 @@ def _attack(pair: FilePair, k: int | None, unknown: Sequence[str]) -> dict[str, 
 
 
 def _as_released(pair: FilePair) -> Comparison:
-    """Return the comparison with meanings for masked columns only; those that were kept are known, or not, as they are.
+    """Return the comparison with meanings for masked columns only; kept ones are either known exactly or not at all.
 
-    Without a manifest, nothing but their values says that columns were kept.
+    Without a manifest, only their values show that columns were kept.
     """
     comparison = pair.comparison
     if pair.manifest is not None:
@@ -280,7 +282,7 @@ def _as_released(pair: FilePair) -> Comparison:
 
 
 def _attack_sets(pair: SetsPair, k: int | None) -> dict[str, Any]:
-    """Count the rows that each record could be; who has several records has several rows."""
+    """Count the rows that each record could be; a person with several records has several rows."""
     from nominym import risk
 
     worlds = risk.worlds(pair.release, pair.sets, k=k, progress=progress())
@@ -288,7 +290,7 @@ def _attack_sets(pair: SetsPair, k: int | None) -> dict[str, Any]:
 
 
 def _verdict(pair: FilePair | SetsPair, found: dict[str, Any], checked: Verification) -> str:
-    """Say in one sentence what came of it."""
+    """Return the verdict in one sentence."""
     asserted = f", if nobody knows {', '.join(found['unknown'])} of a person, as asserted" if found["unknown"] else ""
     if found["holds"] is False:
         return f"broken{_joined([*checked.broken, *_exceeded(found)])}{asserted}"
@@ -304,7 +306,7 @@ def _verdict(pair: FilePair | SetsPair, found: dict[str, Any], checked: Verifica
 
 
 def _joined(reasons: list[str]) -> str:
-    """Write reasons one after another, those that are about persons first."""
+    """Join reasons, those about persons first."""
     told = "; ".join(sorted(reasons, key=lambda why: not why.startswith(FOR_PERSONS)))
     return f" {told}" if told.startswith(FOR_PERSONS) else f": {told}"
 
@@ -314,7 +316,7 @@ _Z = 3.29
 
 
 def _most(found: dict[str, Any]) -> str:
-    """Say what the best attack found, how sure that is, and which attacks were run."""
+    """Return what the best attack found, with its confidence interval, and which attacks were run."""
     from nominym.stats import interval
 
     counted = found["attacks"][found["attacks"]["counted"]]
@@ -329,10 +331,10 @@ def _most(found: dict[str, Any]) -> str:
 
 
 def _exceeded(found: dict[str, Any]) -> list[str]:
-    """Say which attacks exceeded the bound, those that found most first."""
+    """Return which attacks exceeded the bound, the most successful first."""
     if "worlds" in found:
         worlds = found["worlds"]
-        few = f"a record could be {worlds['smallest']:,} rows only, fewer than {found['k']}"
+        few = f"a record could be only {worlds['smallest']:,} rows, fewer than {found['k']}"
         return [] if worlds["holds"] in (True, None) else [few]
     attacks = found["attacks"]
     over = attacks[attacks["counted"] & (attacks["holds"] == False)]  # noqa: E712  # None is neither
@@ -370,7 +372,7 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _as_shown(attacks: pd.DataFrame, worst: dict[str, str]) -> pd.DataFrame:
-    """Return the table of attacks as people read it."""
+    """Return the table of attacks in readable form."""
     import pandas as pd
 
     exceeded = {True: "no", False: "yes", None: ""}
@@ -401,7 +403,7 @@ def report(given: Namespace) -> None:
     owner = edition == "owner"
     release = asked.required("release")
     if owner and given.out is None:
-        fault = "this edition must not lie beside the release; choose a place for it"
+        fault = "this edition must not be kept beside the release; choose a place for it"
         raise ParameterError(fault, parameter="edition", value=edition, remedy=Advice("give {}", out=NO_VALUE))
     target = Path(given.out or f"{release}.report.html")
     sweep = None if given.sweep is None else _values(given.sweep)
@@ -410,11 +412,11 @@ def report(given: Namespace) -> None:
     _tell_weaker(pair)
     measured: Any = {"k": given.k, "sweep": sweep, "methods": bool(given.methods)}
     write(target, pair, edition=edition, **measured, overwrite=overwrite, progress=progress())
-    say(f"report, edition for {'the owner alone' if owner else 'publication'}: {target}")
+    say(f"report, edition for {'the owner only' if owner else 'publication'}: {target}")
 
 
 def _values(text: str) -> dict[str, Any]:
-    """Read a parameter and its values.
+    """Parse a parameter and its values.
 
     >>> _values("k=2,5"), _values("alpha=0.1,0.5")
     ({'k': [2, 5]}, {'alpha': [0.1, 0.5]})

@@ -1,7 +1,7 @@
 """Options: each declared once, for the command line and for the file of ``--config``.
 
-Options of methods are those that the methods declare (``Method.options``); those of files and columns are declared
-here. A ``Request`` puts together what the command line and the file say; the command line wins.
+Methods declare their own options (``Method.options``); options of files and columns are declared here. A ``Request``
+merges the command line and the file; the command line wins.
 """
 
 from __future__ import annotations
@@ -30,105 +30,115 @@ class Shared:
     """An option of files and columns."""
 
     flags: str
-    """As on the command line, several between blanks; an argument without a flag in capitals."""
+    """Flags as on the command line, separated by blanks; in capitals for an argument without a flag."""
     help: str
     kind: Any = str
     metavar: str | None = None
     place: str | None = None
-    """Section and key in a file, where it may stand there."""
+    """Section and key in the file, if it may stand there."""
     needed: str = ""
     """What is missing where neither the command line nor a file has it; empty where nothing is."""
 
     @property
     def name(self) -> str:
-        """Name among what was given."""
+        """Return the name among the parsed arguments."""
         return self.flags.split()[0].lstrip("-").replace("-", "_").lower()
 
 
 SHARED: Mapping[str, Shared] = {
     "input": Shared("INPUT", "Table to mask: .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .dta or .sav.",
                     place="input.path", needed="the input file"),
-    "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz), a line of item numbers each; .csv, .tsv, "
-                    ".txt, a line of item names each; .parquet with a column of lists; or a table with --record, "
-                    "--item.", place="input.path", needed="the input file"),
-    "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; of item sets .parquet, "
-                  ".csv or .txt.",
+    "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz) with the item numbers of one record per "
+                             "line; .csv, .tsv, .txt with the item names of one record per line; .parquet with a "
+                             "column of lists; or a table with --record, "
+                             "--item.", place="input.path", needed="the input file"),
+    "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; for item sets .parquet, .csv "
+                              "or .txt.",
                   place="output.path", needed="--out, the file to write"),
     "original": Shared("ORIGINAL", "Original records.", place="input.path", needed="the original"),
-    "release": Shared("RELEASE", "Release made of them.", place="output.path", needed="the release"),
-    "page": Shared("--out -o", "Page to write; by default RELEASE.report.html; needed for the owner's edition."),
-    "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
+    "release": Shared("RELEASE", "Release made from them.", place="output.path", needed="the release"),
+    "page": Shared("--out -o", "Page to write; RELEASE.report.html by default; required for the owner's edition."),
+    "quasi": Shared("--quasi", "Column to mask and the meaning of its values: diagnosis=icd.csv (a taxonomy), "
+                               "age=number, "
                     "sex=equal, drugs=sets (lists), illnesses=sets:icd.csv (lists of concepts), grade=grades.order "
-                    "(one value a line, lowest first).", list, "COLUMN=MEANING"),
-    "keep": Shared("--keep", "Columns that are published as they are: ward,age.", list),
-    "identifier": Shared("--identifier", "Columns that identify a person: dropped.", list),
+                    "(one value per line, lowest first).", list, "COLUMN=MEANING"),
+    "keep": Shared("--keep", "Columns to publish unchanged: ward,age.", list),
+    "identifier": Shared("--identifier", "Columns that identify a person; dropped.", list),
     "seed": Shared("--seed", "For studies: the same seed gives the same release, which guarantees nothing.", int,
                    place="method.seed"),
     "key": Shared("--key", "Write the owner's record to this file: the row of each record, the seed, the figures of "
                   "this draw. Keep it secret.", metavar="FILE", place="output.key"),
-    "owners": Shared("--key", "Owner's record that was written with the release.", metavar="FILE", place="output.key"),
-    "keep_order": Shared("--keep-order", "Leave the rows in the order of the input, which may tell who is who.", bool,
+    "owners": Shared("--key", "Owner's record written with the release.", metavar="FILE", place="output.key"),
+    "keep_order": Shared("--keep-order", "Keep the rows in the order of the input, which may reveal whose they "
+                                         "are.", bool,
                          place="output.keep_order"),
-    "same_order": Shared("--keep-order", "The rows of both files are in the same order.", bool,
+    "same_order": Shared("--keep-order", "Assert that the rows of both files are in the same order.", bool,
                          place="output.keep_order"),
-    "overwrite": Shared("--overwrite", "Replace files that are already there.", bool, place="output.overwrite"),
-    "delimiter": Shared("--delimiter", "Of delimited text; a comma by default, a tab in .tsv.",
+    "overwrite": Shared("--overwrite", "Replace existing files.", bool, place="output.overwrite"),
+    "delimiter": Shared("--delimiter", "Delimiter of text files; by default a comma, or a tab for .tsv.",
                         place="input.delimiter"),
-    "encoding": Shared("--encoding", "Of delimited text; utf-8 by default.", place="input.encoding"),
-    "na": Shared("--na", "Text that means missing in masked columns, as empty cells do.", list, "TEXT", "input.na"),
-    "comment": Shared("--comment", "What lines of comment in delimited text begin with, such as #; they are left out.",
+    "encoding": Shared("--encoding", "Encoding of text files; utf-8 by default.", place="input.encoding"),
+    "na": Shared("--na", "Text that marks a missing value in masked columns, as an empty cell "
+                         "does.", list, "TEXT", "input.na"),
+    "comment": Shared("--comment", "Prefix of comment lines in text files, such as #; these lines are skipped.",
                       place="input.comment"),
-    "engine": Shared("--engine", "spark: mask a Parquet folder on Apache Spark, and write one.", place="input.engine"),
-    "plan": Shared("--plan", "On Spark: driver (exact) or blocks; by default by size.", place="input.plan"),
-    "master": Shared("--master", "On Spark: spark://HOST:PORT, local[4]; by default all cores of this machine.",
+    "engine": Shared("--engine", "spark: mask a Parquet folder on Apache Spark and write "
+                                 "another.", place="input.engine"),
+    "plan": Shared("--plan", "On Spark: driver (exact) or blocks; by default chosen by size.", place="input.plan"),
+    "master": Shared("--master", "On Spark: spark://HOST:PORT or local[4]; by default all cores of this machine.",
                      metavar="URL", place="input.master"),
-    "column": Shared("--column", "Of a Parquet file, the column of lists of items.", place="input.column"),
-    "record": Shared("--record", "Of a table with a row for each item, the column that tells the record.",
+    "column": Shared("--column", "Column with the lists of items, in a Parquet file.", place="input.column"),
+    "record": Shared("--record", "Column that identifies the record, in a table with one row per item.",
                      metavar="COLUMN", place="input.record"),
-    "item": Shared("--item", "Of a table with a row for each item, the column of items.", metavar="COLUMN",
+    "item": Shared("--item", "Column with the items, in a table with one row per item.", metavar="COLUMN",
                    place="input.item"),
-    "missing": Shared("--missing", "What missing items and lists of them are: error (default), or empty, for nothing.",
+    "missing": Shared("--missing", "How to treat missing items and lists: error (default), or empty to ignore them.",
                       place="input.missing"),
-    "label": Shared("--label", "Column of sensitive labels; where a line is a record, a file with one label a line.",
+    "label": Shared("--label", "Column of sensitive labels; for text files with one record per line, a file with one "
+                               "label per line.",
                     place="input.label"),
-    "person": Shared("--person", "Column that tells whose record it is, so that k counts persons; where a line is a "
-                     "record, a file with one person a line. Not published.", place="input.person"),
-    "concepts": Shared("--taxonomy", "What items of sets mean, by which they are recoded: the file of a taxonomy, or "
-                       "icd-9-cm, icd-10-cm.", metavar="FILE", place="input.taxonomy"),
-    "config": Shared("--config -c", "TOML file that holds the whole release.", metavar="FILE"),
-    "format": Shared("--format", "Of the taxonomies: edges, levels, prefixes, arx, obo, owl, skos, claml, fhir, "
-                     "snomed, wordnet, json, …; detected automatically.", place="taxonomy.format"),
-    "virtual_root": Shared("--virtual-root", "Put one concept above a taxonomy of several roots.", bool,
+    "person": Shared("--person", "Column that identifies the person of each record, so that k counts persons; for "
+                                 "text files with one record per line, a file with one person per line. Not "
+                                 "published.", place="input.person"),
+    "concepts": Shared("--taxonomy", "Taxonomy of the items, by which they are recoded: a file, or icd-9-cm, "
+                                     "icd-10-cm.", metavar="FILE", place="input.taxonomy"),
+    "config": Shared("--config -c", "TOML file that describes the whole release.", metavar="FILE"),
+    "format": Shared("--format", "Format of the taxonomies: edges, levels, prefixes, arx, obo, owl, skos, claml, "
+                                 "fhir, snomed, wordnet, json, …; detected automatically by "
+                                 "default.", place="taxonomy.format"),
+    "virtual_root": Shared("--virtual-root", "Add one concept above the roots of a taxonomy that has several.", bool,
                            place="taxonomy.virtual_root"),
-    "child": Shared("--child", "Of taxonomies in delimited text, the column of children, or of codes.",
+    "child": Shared("--child", "Column of children, or of codes, for taxonomies in text files.",
                     metavar="COLUMN", place="taxonomy.child"),
-    "parent": Shared("--parent", "Of taxonomies in delimited text, the column of parents.", metavar="COLUMN",
+    "parent": Shared("--parent", "Column of parents, for taxonomies in text files.", metavar="COLUMN",
                      place="taxonomy.parent"),
-    "levels": Shared("--levels", "Of taxonomies in delimited text, the columns that are levels, most specific first: "
-                     "city,county,state.", list, "COLUMNS", "taxonomy.levels"),
-    "prefix": Shared("--prefix", "Of codes in a file, one a line or in a column: the numbers of characters that are "
-                     "their groups: 1,2,3,4.", list[int], "NUMBERS", "taxonomy.prefix"),
-    "measure": Shared("--measure", "Semantic distance; by default that of the manifest, or wu-palmer."),
+    "levels": Shared("--levels", "Columns that are levels, most specific first, for taxonomies in text files: "
+                                 "city,county,state.", list, "COLUMNS", "taxonomy.levels"),
+    "prefix": Shared("--prefix", "Lengths of the prefixes that group codes, for files with one code per line or a "
+                                 "column of codes: 1,2,3,4.", list[int], "NUMBERS", "taxonomy.prefix"),
+    "measure": Shared("--measure", "Semantic distance; by default as in the manifest, else wu-palmer."),
     "distance": Shared("--measure", "Semantic distance; wu-palmer by default."),
     "k": Shared("--k", "Compare with 1/k; by default the k of the manifest.", int),
-    "whose": Shared("--person", "Column of the original that tells whose record it is, so that persons are counted; by "
-                    "default that of the manifest."),
-    "unknown": Shared("--unknown", "Kept column that nobody can know of a person, as you assert: attacks that use it "
-                      "are shown, and not counted.", list),
-    "columns": Shared("--columns", "Columns to compare the distribution of; by default all in both files.", list),
-    "edition": Shared("--edition", "publication (default): figures that may be published; owner: all, for you alone."),
-    "sweep": Shared("--sweep", "For the owner: mask again with other values, k=2,5,10 or alpha=0.1,0.5."),
-    "methods": Shared("--methods", "For the owner: mask again by other methods at the same k, and compare.", bool),
+    "whose": Shared("--person", "Column of the original that identifies the person of each record, so that persons "
+                                "are counted; by default as in the manifest."),
+    "unknown": Shared("--unknown", "Kept column that, as you assert, no adversary can know: attacks that use it are "
+                                   "shown but do not count.", list),
+    "columns": Shared("--columns", "Columns whose distributions to compare; by default all in both files.", list),
+    "edition": Shared("--edition", "publication (default): figures that may be published; owner: all figures, for "
+                                   "you only."),
+    "sweep": Shared("--sweep", "For the owner: mask again with other values of an option, such as k=2,5,10 or "
+                               "alpha=0.1,0.5."),
+    "methods": Shared("--methods", "For the owner: mask again with other methods at the same k, and compare.", bool),
     "json": Shared("--json", "Print JSON.", bool),
     "taxonomy": Shared("TAXONOMY", "File or folder, or icd-9-cm, icd-9-cm-procedures, icd-10-cm."),
     "a": Shared("A", "Concept, by id, label or synonym."),
-    "b": Shared("B", "Another one."),
-    "table": Shared("TABLE", "Table whose values are to be concepts."),
-    "checked": Shared("--column", "Column of it.", list),
+    "b": Shared("B", "Concept to compare it with."),
+    "table": Shared("TABLE", "Table whose values should be concepts."),
+    "checked": Shared("--column", "Column of the table.", list),
     "converted": Shared("--out -o", "File to write: .json or .parquet."),
-    "folder": Shared("--out -o", "Folder for all files; made if it is not there.", metavar="FOLDER"),
+    "folder": Shared("--out -o", "Folder for all files; created if it does not exist.", metavar="FOLDER"),
     "study": Shared("STUDY", "TOML file of the study: data, methods, measures, seeds."),
-    "workers": Shared("--workers", "Cells that run at a time; by default one for each core. To compare times give 1.",
+    "workers": Shared("--workers", "Cells to run in parallel; by default one per core. Give 1 to compare times.",
                       int),
     "ks": Shared("--k", "Values of k to compare; by default 3,5,10,20, and what --max-risk needs.", list[int],
                  "NUMBERS"),
@@ -163,7 +173,7 @@ _PAIR = (
     *TEXT,
     "config",
 )
-_ROLES = "Every column needs a role: --quasi is masked, --keep is published as it is, --identifier is dropped."
+_ROLES = "Every column needs a role: --quasi is masked, --keep is published unchanged, --identifier is dropped."
 _PERSONS = "--person is dropped too, and --sensitive kept."
 
 
@@ -174,7 +184,7 @@ class Command:
     about: str
     options: tuple[str, ...]
     module: str
-    """Empty for those that make a release, which have the options of their method too."""
+    """Empty for commands that make a release, which also have the options of their method."""
     more: str = ""
     examples: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
@@ -184,7 +194,7 @@ class Command:
 
 COMMANDS: Mapping[str, Command] = {
     "swap": Command(
-        "Swap values with others that mean nearly the same.", (*_TABLE, *_MADE), "",
+        "Swap values with others of similar meaning.", (*_TABLE, *_MADE), "",
         f"{_ROLES} {_PERSONS} By default in groups of at least k records: re-identification probability at most 1/k.", (
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 10",
             "swap visits.parquet -o release.parquet --quasi diagnosis=icd-9-cm --identifier name --k 10",
@@ -194,7 +204,7 @@ COMMANDS: Mapping[str, Command] = {
             "swap --config release.toml",
         )),
     "aggregate": Command(
-        "Give all records of a group of near ones the same values: k-anonymity.", (*_TABLE, *_MADE), "",
+        "Replace the values of similar records by one common value per group: k-anonymity.", (*_TABLE, *_MADE), "",
         f"{_ROLES} {_PERSONS} Every combination of masked values is shared by at least k records.", (
             "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 5",
             "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --replace subsumer --k 5",
@@ -202,28 +212,29 @@ COMMANDS: Mapping[str, Command] = {
         ),
     ),
     "noise": Command(
-        "Replace values by concepts at a randomly drawn semantic distance.", (*_TABLE, *_MADE), "", _ROLES, (
+        "Replace values with concepts at a randomly drawn semantic distance.", (*_TABLE, *_MADE), "", _ROLES, (
             "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --alpha 0.3",
             "noise visits.csv -o release.csv --quasi diagnosis=icd.csv --keep ward --method exponential --epsilon 2",
             "noise --config release.toml --alpha 0.5",
         )),
     "data-swap": Command(
-        "Let random pairs of records exchange their values of the masked columns.", (*_TABLE, *_MADE), "",
+        "Exchange the masked values of random pairs of records.", (*_TABLE, *_MADE), "",
         f"{_ROLES} --quasi needs no meaning here. Columns of --equal and --unequal need a role too.", (
             "data-swap visits.csv -o release.csv --quasi diagnosis --keep sex --rate 0.1",
             "data-swap visits.csv -o release.csv --quasi diagnosis --keep sex --equal sex --true-swaps",
             "data-swap --config release.toml",
         )),
     "recode": Command(
-        "Publish set-valued records so that each may be any of k rows or more.",
+        "Publish set-valued records so that each may be any of at least k rows.",
         ("items", "out", "concepts", "label", "person", "column", "record", "item", "missing", "seed", *HIERARCHY,
-         "key", "delimiter", "encoding", "comment", "overwrite", "config"), "",
-        "Rows are always shuffled. Of a table, only the items and the label are used.", (
+         "key", "delimiter", "encoding", "comment", *_SPARK, "overwrite", "config"), "",
+        "Rows are always shuffled. From a table, only the items and the label are used.", (
             "recode baskets.dat -o release.parquet --k 8",
             "recode sales.csv --record receipt --item article -o release.csv --k 8",
             "recode baskets.parquet --column items --label illness -o release.parquet --l 6",
             "recode visits.parquet --column diagnoses --taxonomy icd-9-cm -o release.parquet --k 8",
             "recode baskets.parquet --column items --person customer -o release.parquet --k 8",
+            "recode baskets.parquet --column items -o release.parquet --k 8 --engine spark --master local[8]",
             "recode --config release.toml",
         )),
     "measure": Command(
@@ -238,33 +249,34 @@ COMMANDS: Mapping[str, Command] = {
     "audit": Command(
         "Attack a release as an adversary who knows the original values, and verify its guarantee.",
         (*_PAIR, "k", "whose", "unknown", "measure", "json"), "judging",
-        "Kept columns are taken to be known of a person, one by one and all. Ends with 1 if an attack finds more than "
-        "1/k, if the files contradict the manifest, or if nothing can be said: without k, with a seed, of another "
-        "original, in an order that is only asserted, or without a meaning that the release was made with. Item sets "
-        "need no key. For the owner only.", (
+        "Kept columns are assumed to be known, one by one and all together. Exits with 1 if an attack finds more "
+        "than 1/k, if the files contradict the manifest, or if nothing can be concluded: no k, a seed, another "
+        "original, an order that is only asserted, or a meaning of the release that was not given. Item sets need no "
+        "key. For the owner only.", (
             "audit visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet",
             "audit visits.csv release.csv --key owner.parquet --unknown ward --person patient",
             "audit baskets.dat release.parquet --key owner.parquet",
             "audit --config release.toml --json",
         )),
     "report": Command(
-        "Write a page about a release: what was done, what is guaranteed and what is not, what it cost.",
+        "Write a page about a release: what was done, what is and is not guaranteed, and what it cost.",
         (*_PAIR, "page", "edition", "k", "sweep", "methods", "overwrite"), "judging",
-        "The edition for publication has only figures that do not depend on the draw; the owner's edition has all.", (
+        "The edition for publication has only figures that do not depend on the draw; the owner's edition has all "
+        "figures.", (
             "report visits.csv release.csv --quasi diagnosis=icd.csv",
             "report visits.csv release.csv --quasi diagnosis=icd.csv --key owner.parquet --edition owner -o mine.html",
             "report --config release.toml --edition owner -o mine.html --sweep k=2,5,10,20,50",
         )),
     "taxonomy info": Command(
-        "Show what a taxonomy holds.", ("taxonomy", *HIERARCHY, "json"), "taxonomy", "",
+        "Show a summary of a taxonomy.", ("taxonomy", *HIERARCHY, "json"), "taxonomy", "",
         ("taxonomy info doid.obo", "taxonomy info places.csv --levels city,county,state"), required=("taxonomy",)),
     "taxonomy distance": Command(
-        "Measure the distance of two concepts.", ("taxonomy", "a", "b", "distance", *HIERARCHY),
+        "Measure the distance between two concepts.", ("taxonomy", "a", "b", "distance", *HIERARCHY),
         "taxonomy", "", ("taxonomy distance doid.obo influenza pneumonia",), required=("taxonomy", "a", "b")),
     "taxonomy check": Command(
         "Check a taxonomy, and whether the values of a table are concepts of it.",
         ("taxonomy", "table", "checked", *HIERARCHY, *TEXT), "taxonomy",
-        "Ends with 3 if not; the message lists the values, how often they occur, and what was probably meant.",
+        "Exits with 3 if not; the message lists the values, how often they occur, and what was probably meant.",
         ("taxonomy check icd.csv", "taxonomy check icd.csv visits.csv --column diagnosis"), required=("taxonomy",)),
     "taxonomy convert": Command(
         "Write a taxonomy in nominym's own format, which loads fast.",
@@ -290,18 +302,18 @@ COMMANDS: Mapping[str, Command] = {
     "demo": Command(
         "Mask synthetic hospital discharges and baskets, attack the releases, and write both editions of the report.",
         ("folder", "records", "overwrite"), "demo",
-        "All files are yours to look at; release.toml is the whole release in one file.",
+        "Look at any of the files; release.toml describes the whole release in one file.",
         ("demo --out demo",), required=("folder",)),
 }  # fmt: skip
 
 _CODES = (
-    "Ends with 0: done, 1: a guarantee or threshold is not kept, 2: wrong options, 3: bad data, 4: files or memory,\n"
-    "70: a defect of nominym, 129, 130, 143: interrupted."
+    "Exit codes: 0 done, 1 a guarantee or threshold is not met, 2 wrong options, 3 bad data, 4 files or memory,\n"
+    "70 a defect in nominym, 129, 130, 143 interrupted."
 )
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors look like all others."""
+    """A parser whose errors look like those of the library."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **how)
@@ -311,7 +323,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the command line; ``run`` of what is returned is the command."""
+    """Parse the command line; ``run`` of the result is the command."""
     given = parser(arguments).parse_args(arguments)
     if not hasattr(given, "command"):
         parser(()).print_help(sys.stderr)
@@ -320,7 +332,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser; only commands that stand among the arguments get their options."""
+    """Return the parser; only commands named in the arguments get their options."""
     from nominym._core import __version__
 
     top = _Parser(
@@ -404,7 +416,7 @@ def _help(option: Option, default: Any) -> str:
 
 
 def listed(text: str) -> list[str]:
-    """Split a list at its commas; a name that has one stands between double quotes, as in CSV.
+    """Split a list at commas; a name with a comma is quoted, as in CSV.
 
     >>> listed('ward,"age, in years"')
     ['ward', 'age, in years']
@@ -413,7 +425,7 @@ def listed(text: str) -> list[str]:
 
 
 def sizes(text: str) -> list[int]:
-    """Read whole numbers: 1,2,3,4."""
+    """Parse whole numbers: 1,2,3,4."""
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
@@ -421,7 +433,7 @@ def sizes(text: str) -> list[int]:
 
 
 def _numbers(option: str, given: Sequence[str]) -> dict[str, int]:
-    """Read numbers of columns: hiv=3."""
+    """Parse numbers by column: hiv=3."""
     found: dict[str, int] = {}
     for text in given:
         # A name may hold the sign, a number cannot.
@@ -442,7 +454,7 @@ def _missing(shared: Shared) -> ParameterError:
 
 
 class Request:
-    """What a command was asked for: by the command line, and by a file where that says nothing."""
+    """What a command was asked to do: the command line, and the file for what it leaves open."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         """Read the file, if there is one."""
@@ -457,7 +469,7 @@ class Request:
         self.columns = self._columns(columns)
 
     def in_file(self, place: str) -> Any:
-        """Return what a place of the file says, section and key."""
+        """Return the value at a place of the file: section and key."""
         return self.file.get(place)
 
     def _said(self, name: str, place: str) -> Any:
@@ -465,16 +477,16 @@ class Request:
         return said if said is not None else self.in_file(place)
 
     def files(self, *names: str) -> dict[str, Any]:
-        """Return options of files by name, those that were given."""
+        """Return the given options of files by name."""
         return {name: self.values[name] for name in names if self.values.get(name) is not None}
 
     def inputs(self, *names: str) -> list[Any]:
-        """Return the paths of what is read: the file of ``--config``, what gives values a meaning, files of options."""
+        """Return the paths of all input files: the file of ``--config``, files of meanings, files of options."""
         meant = [meaning for meaning in self.meanings().values() if isinstance(meaning, os.PathLike)]
         return [path for path in (self.given.config, *map(self.values.get, names), *meant) if path is not None]
 
     def required(self, name: str) -> Path:
-        """Return the path that has to be given, here or in the file."""
+        """Return a path that has to be given, on the command line or in the file."""
         if self.values[name] is None:
             raise _missing(SHARED[name])
         return Path(self.values[name])
@@ -498,7 +510,7 @@ class Request:
         return {name: value for name, value in said.items() if value is not None}
 
     def meanings(self, otherwise: Any = None) -> dict[str, Any]:
-        """Return what values mean, by column; ``otherwise`` for masked columns of which nothing is said."""
+        """Return meanings by column; ``otherwise`` for masked columns without one."""
         found = {
             name: self._meaning(column, otherwise if column["role"] == "quasi-identifier" else None)
             for name, column in self.columns.items()
@@ -507,7 +519,7 @@ class Request:
         return {name: meaning for name, meaning in found.items() if meaning is not None}
 
     def _check_used(self, meanings: Sequence[Any]) -> None:
-        """Refuse options of taxonomies in delimited text where there is none."""
+        """Raise if options for taxonomies in text files are given and there is no such file."""
         from nominym.meaning.read import OF_TABLES
 
         used = any(getattr(meaning, "options", None) for meaning in meanings)
@@ -516,12 +528,12 @@ class Request:
                 raise ParameterError("no taxonomy is in delimited text (.csv, .tsv, .txt)", parameter=name)
 
     def items(self) -> dict[str, Any]:
-        """Return what the items of sets mean, under the name that they have there, if that was given."""
+        """Return the taxonomy of the items under their name, if one was given."""
         path = self.values.get("taxonomy")
         return {} if path is None else {"items": self._hierarchy(path, {})}
 
     def _hierarchy(self, path: str, column: Mapping[str, Any]) -> Any:
-        """Return the file of a taxonomy, and how it is read: as the command line says, the column, or the file."""
+        """Return the file of a taxonomy and how to read it: by the command line, else the column, else the file."""
         from nominym.meaning.read import OF_TABLES, TABLES
         from nominym.release import MeaningFile
 

@@ -22,7 +22,7 @@ def _read(given: Namespace) -> Taxonomy:
 
 
 def info(given: Namespace) -> None:
-    """Show what a taxonomy holds."""
+    """Show a summary of a taxonomy."""
     tax = _read(given)
     depth = int(max(tax.depth(concept) for concept in tax.ids))
     found = {**describe(tax, given.taxonomy), "tree": tax.is_tree, "depth": depth}
@@ -37,14 +37,14 @@ def info(given: Namespace) -> None:
 
 
 def distance(given: Namespace) -> None:
-    """Measure the distance of two concepts."""
+    """Measure the distance between two concepts."""
     say(f"{_read(given).distance(given.a, given.b, given.measure or 'wu-palmer'):.6g}")
 
 
 def check(given: Namespace) -> None:
     """Check a taxonomy, and whether the values of a table are concepts of it."""
     tax = _read(given)
-    say(f"{given.taxonomy}: {len(tax):,} concepts, one root, no circle")
+    say(f"{given.taxonomy}: {len(tax):,} concepts, one root, no cycle")
     if given.table is None:
         return
     if not given.column:

@@ -1,4 +1,4 @@
-"""Synthetic baskets of any size: clustered, with a long tail of rare items, and a sensitive label if wanted."""
+"""Synthetic baskets of any number: clustered, with a long tail of rare items and an optional sensitive label."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def baskets(
     skew: float = 1.0,
     labels: int = 0,
 ) -> Baskets:
-    """Return ``n`` synthetic baskets, and labels for them if wanted.
+    """Return ``n`` synthetic baskets, with labels on request.
 
-    Every basket has a profile, as a kind of household has; profiles and items have frequencies 1/rank^skew. Most items
-    of a basket come from the short list of its profile, the others from all items. A few items are in many baskets,
-    most in few, and baskets of one profile are alike.
+    Every basket has a profile, like a type of household; profiles and items have frequencies 1/rank^skew. Most items of
+    a basket come from the short list of its profile, the others from all items. A few items are in many baskets, most
+    in few, and baskets of one profile are similar.
 
     >>> import nominym as nym
     >>> sets, labels = nym.datasets.baskets(1000, seed=1, labels=20)
@@ -64,12 +64,12 @@ def baskets(
     (1000, 20)
 
     :param n: number of baskets.
-    :param seed: for the same baskets again.
-    :param items: number of items there are, named 0, 1, 2, …
+    :param seed: for reproducible baskets.
+    :param items: number of items, named 0, 1, 2, …
     :param size: mean number of draws for a basket, at least one each; an item drawn twice is in it once, so baskets are
         somewhat smaller.
     :param profiles: number of profiles; by default one for every ten items.
-    :param loyalty: share of draws from the list of the profile: 0 for no clusters, 1 for nothing else.
+    :param loyalty: share of draws from the list of the profile: 0 for no clusters, 1 for nothing but the list.
     :param skew: 0 for equal frequencies; the larger, the longer the tail.
     :param labels: number of different labels, "L000", "L001", …, with frequencies 1/(rank + 8) whatever the basket;
         0 for no labels.
@@ -120,7 +120,7 @@ def _zipf(count: int, skew: float) -> NDArray[np.float64]:
 
 
 def _pick(lots: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Turn uniform numbers into places of a list, by weight."""
+    """Turn uniform numbers into list positions, by weight."""
     ends = np.cumsum(weights)
     places: NDArray[np.int64] = np.minimum(np.searchsorted(ends, lots * ends[-1], side="right"), len(weights) - 1)
     return places

@@ -55,13 +55,13 @@ class _Stream(IntEnum):
 
 
 class Patients(NamedTuple):
-    """Records, and what the values of their columns mean, but for ``patient`` and ``result``."""
+    """Records and the meanings of their columns, except ``patient`` and ``result``."""
 
     data: pd.DataFrame
     meanings: dict[str, Meaning]
 
     def write(self, folder: StrPath) -> list[Path]:
-        """Write the table and what its columns mean to a folder, as files for the command line.
+        """Write the table and the meanings of its columns to a folder, as files for the command line.
 
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
@@ -81,12 +81,12 @@ class Patients(NamedTuple):
 
 
 def patients(n: int, seed: int | None = None, *, repeats: float = 0.2) -> Patients:
-    """Return ``n`` synthetic hospital stays of eight columns, and what their values mean.
+    """Return ``n`` synthetic hospital stays of eight columns, and the meanings of their values.
 
-    ``patient`` tells whose stay it is; ``age`` (years) and ``days`` are numbers, ``education`` is ranked, ``sex`` is
-    equal or not, ``occupation`` has a hierarchy and ``diagnosis`` a taxonomy of several parents; ``result``, of a
-    laboratory, has no meaning here. Ages, sexes and days follow the diagnosis as in ``discharges``, occupations the
-    education.
+    ``patient`` identifies the patient; ``age`` (years) and ``days`` are numbers, ``education`` is ranked, ``sex`` is
+    equal or not, ``occupation`` has a hierarchy and ``diagnosis`` a taxonomy with several parents; ``result``, from a
+    laboratory, has no meaning here. Ages, sexes and days depend on the diagnosis as in ``discharges``, occupations on
+    the education.
 
     >>> import nominym as nym
     >>> frame, meanings = nym.datasets.patients(1000, seed=1)
@@ -97,8 +97,8 @@ def patients(n: int, seed: int | None = None, *, repeats: float = 0.2) -> Patien
 'days': 'Order'}
 
     :param n: number of stays.
-    :param seed: 0 to 2**64 - 1, for the same stays again; without one they are new each time.
-    :param repeats: from 0 to below 1; share of stays of patients who have had another.
+    :param seed: 0 to 2**64 - 1, for reproducible stays; without one they are new each time.
+    :param repeats: from 0 to below 1; share of stays of patients who had an earlier one.
     """
     n = _whole("n", n, 1, 2**32 - 2)
     repeats = _real("repeats", repeats, "from 0 to below 1", lambda value: 0 <= value < 1)
@@ -155,7 +155,7 @@ def _hierarchy() -> Taxonomy:
 
 
 def _floor(lots: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    """Turn uniform numbers into places of a list."""
+    """Turn uniform numbers into list positions."""
     places: NDArray[np.int64] = np.minimum((lots * count).astype(np.int64), count - 1)
     return places
 

@@ -1,4 +1,4 @@
-"""Synthetic tables of a given shape: how far apart values are, how they go together, how often records repeat."""
+"""Synthetic tables of a given shape: distances between values, association of columns, repetition of records."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Shape:
     """The values of a column: the leaves of a random tree.
 
     Most values lie below one concept, at depth ``stem``, which has ``fan`` concepts below it; from there on concepts
-    have ``branch`` concepts below them on average, down to the leaves at ``depth``. The deeper the stem, the nearer are
-    any two values; the wider the fan, the less do distances vary; the fewer branches, the nearer are the nearest. One
-    value stands apart, right below the root, so that the root is what all values have in common.
+    have ``branch`` concepts below them on average, down to the leaves at ``depth``. The deeper the stem, the nearer any
+    two values are; the wider the fan, the less distances vary; the fewer the branches, the nearer the nearest values
+    are. One value stands apart, directly below the root, so that the root is what all values have in common.
     """
 
     categories: int
@@ -36,14 +36,14 @@ class Shape:
     stem: int
     """Depth of the concept that is above all values but one."""
     fan: int
-    """Concepts right below that one."""
+    """Concepts directly below that one."""
     branch: float
-    """Concepts right below each further one, on average."""
+    """Concepts directly below each further one, on average."""
     tilt: float = 1.0
     """How unequal the numbers of values below concepts of one parent are: the exponent of Zipf's law."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no tree."""
+        """Raise unless the numbers describe a tree."""
         for name, least in (("categories", 2), ("depth", 3), ("stem", 1), ("fan", 1), ("branch", 1), ("tilt", 0)):
             if not getattr(self, name) >= least:
                 raise ParameterError(f"give {least} or more", parameter=name, value=getattr(self, name))
@@ -131,10 +131,10 @@ def shaped(
 
     :param n: number of records.
     :param seed: 0 to 2**64 - 1, or None.
-    :param columns: what the values of each column are like; all occur.
+    :param columns: the shape of the values of each column; all values occur.
     :param tuples: number of records that are drawn; equal ones may be among them. No fewer than categories of a column.
-    :param least: how often each of them is repeated at least.
-    :param skew: how unequal repetitions and frequencies of categories are: the exponent of Zipf's law, 0 for equal.
+    :param least: least number of repetitions of each.
+    :param skew: exponent of Zipf's law for repetitions and frequencies of categories; 0 makes them equal.
     :param association: from 0 to 1, for all columns but the first or for each by name.
     :param blocks: number of parts of the line; 1 leaves it as it is.
 
@@ -145,7 +145,7 @@ def shaped(
     """
     check_seed(seed)
     if not columns:
-        raise ParameterError("give one column at least", parameter="columns")
+        raise ParameterError("give at least one column", parameter="columns")
     most = max(shape.categories for shape in columns.values())
     if tuples < most:
         raise ParameterError(f"give {most:,} or more, so that all categories occur", parameter="tuples", value=tuples)
@@ -179,6 +179,6 @@ def shaped(
 
 
 def _zipf(count: int, exponent: float, rng: np.random.Generator) -> Any:
-    """Return shares after Zipf's law, in random order."""
+    """Return shares by Zipf's law, in random order."""
     weights = rng.permutation(np.arange(1, count + 1, dtype=np.float64) ** -exponent)
     return weights / weights.sum()

@@ -1,11 +1,11 @@
 """Distortion: how much a masked table's joint distributions differ from those of the original.
 
-Every measure takes two tables, before and after masking by whatever method, and looks at the joint distribution of some
-columns (all by default). Only the tuples that occur are counted. A missing value is a category of its own; values are
-told apart by their text, so that a table may have changed its type.
+Every measure takes two tables, before and after masking by any method, and looks at the joint distribution of some
+columns (all by default). Only tuples that occur are counted. A missing value is a category of its own; values are
+compared by their text, so that the type of a table may have changed.
 
-``k_marginal``, ``marginals``, ``scores`` and ``propensity`` are measures that others publish; they take tables of
-different sizes, too.
+``k_marginal``, ``marginals``, ``scores`` and ``propensity`` are published measures; they also take tables of different
+sizes.
 
 Gomatam and Karr (2003), Distortion measures for categorical data swapping, NISS technical report 131.
 """

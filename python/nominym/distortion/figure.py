@@ -23,20 +23,20 @@ _TITLES = {
 
 
 def heat_map(table: pd.DataFrame, measure: str = "hellinger") -> go.Figure:
-    """Draw one measure of ``distortion.table`` for all pairs of columns, or for those that are left in the table.
+    """Draw one measure of ``distortion.table`` for all pairs of columns in the table.
 
-    Distances go from light to dark; changes, which have a sign, have a colour for each side of 0. The figure is one of
-    plotly and belongs to the caller: ``figure.write_html("distortion.html")``. Needs the extra ``nominym[report]``.
+    Distances go from light to dark; changes, which have a sign, have a colour for each side of 0. The result is a
+    plotly figure: ``figure.write_html("distortion.html")``. Needs the extra ``nominym[report]``.
     """
     if measure not in MEASURES:
         raise ParameterError(f"give {', '.join(map(repr, MEASURES))}", parameter="measure", value=measure)
     if not isinstance(table, pd.DataFrame) or not {"x", "y", "columns", *MEASURES} <= set(table.columns):
-        raise DataError("table: what distortion.table gives is needed")
+        raise DataError("table: give the result of distortion.table")
     # Wherever it stands: a table may have been sorted, or cut down to some pairs.
     whole = table["x"].isna() & table["y"].isna()
     pairs = table[~whole]
     if not len(pairs):
-        raise DataError("table: a heat map shows pairs of columns, and there is one column only")
+        raise DataError("table: a heat map shows pairs of columns, and there is only one column")
     largest = float(pairs[measure].abs().fillna(0).max()) or 1.0
     signed = measure.endswith("change")
     together = ", ".join(

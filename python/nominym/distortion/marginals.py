@@ -46,17 +46,17 @@ def k_marginal(
     Parameters
     ----------
     before, after
-        Two tables of any kind, also of two kinds, in any order of rows and with any number of records each. Tables that
-        are coded already, such as those of a ``Comparison``, are not coded again.
+        Two tables, each of any kind, with rows in any order and any number of records. Tables that are already coded,
+        such as those of a ``Comparison``, are not coded again.
     columns
-        Columns that both have; by default all. A missing value is a value of its own.
+        Columns of both tables; by default all. A missing value is a value of its own.
     k
         Columns of a marginal; 2 and 3 are usual.
     bins
-        How to put numbers into classes, by column: edges in ascending order, each the least value of a class; or a
-        number of classes that are to have about equally many records before. Without it every value is a class.
+        How to bin numbers, by column: edges in ascending order, each the least value of a bin; or a number of bins with
+        about equally many records of the original. Without it, every value is a bin.
     sample
-        A number of marginals to draw, without replacement, where there are very many; by default all.
+        Number of marginals to draw, without replacement, where there are very many; by default all.
     seed
         For the sample; without it, it is drawn from the operating system's randomness.
     progress
@@ -81,7 +81,7 @@ def marginals(
     seed: int | None = None,
     progress: Progress = None,
 ) -> pd.DataFrame:
-    """Return the k-marginal score and the propensity error of each marginal of k columns, those first that differ most.
+    """Return the k-marginal score and the propensity error of each marginal of k columns, the most different first.
 
     >>> before = {"x": ["a", "a", "b", "b"], "y": ["p", "q", "p", "q"], "z": [1, 1, 2, 2]}
     >>> after = {"x": ["a", "a", "b", "b"], "y": ["p", "p", "q", "q"], "z": [1, 1, 2, 2]}
@@ -96,9 +96,9 @@ def marginals(
     Returns
     -------
     pandas.DataFrame
-        A row for each marginal: its ``columns``; its ``score``, of which the k-marginal score is the mean; the number
-        of ``cells``, distinct tuples before or after; ``pmse`` and ``s_pmse`` as ``propensity`` has them for the
-        saturated model of these columns.
+        A row for each marginal: its ``columns``; its ``score``, whose mean is the k-marginal score; the number of
+        ``cells``, distinct tuples before or after; ``pmse`` and ``s_pmse`` as in ``propensity`` for the saturated model
+        of these columns.
     """
     before, after = as_table(before), as_table(after)
     apart = _apart(before, after, columns, k, bins, sample, seed, progress)
@@ -118,7 +118,7 @@ def marginals(
 def scores(
     before: Any, after: Any, columns: Any = None, *, most: int = 1_000, progress: Progress = None
 ) -> pd.DataFrame:
-    """Return the k-marginal score and the propensity error of all marginals of 1, 2 and 3 columns, a row for each k.
+    """Return the k-marginal score and the propensity error over all marginals of 1, 2 and 3 columns, a row for each k.
 
     >>> before = {"x": ["a", "a", "b", "b"], "y": ["p", "q", "p", "q"]}
     >>> after = {"x": ["a", "a", "b", "b"], "y": ["p", "p", "q", "q"]}
@@ -178,7 +178,7 @@ def _sets(columns: int, k: int, sample: Any, seed: Any) -> list[list[int]]:
             raise ParameterError(f"there are {total:,} marginals of {k} columns", parameter="k", value=k, remedy=remedy)
         return [list(each) for each in combinations(range(columns), k)]
     if total >= 2**32:
-        fault = f"there are {total:,} marginals, more than can be drawn from; name fewer columns"
+        fault = f"there are {total:,} marginals, too many to draw from; name fewer columns"
         raise ParameterError(fault, parameter="k", value=k)
     return [_combination(int(rank), columns, k) for rank in _core.draw_sample(total, int(sample), seed)]
 
@@ -204,11 +204,11 @@ def _combination(rank: int, columns: int, k: int) -> list[int]:
 
 
 def _check_bins(bins: Any, names: list[Any]) -> dict[Any, int | NDArray[np.float64]]:
-    """Refuse classes that are none, or of columns that are not compared."""
+    """Raise on invalid bins, or bins of columns that are not compared."""
     if bins is None:
         return {}
     if not isinstance(bins, Mapping):
-        fault = f"a mapping from column names to edges, or to numbers of classes, is needed, not {type(bins).__name__}"
+        fault = f"a mapping from column names to edges, or to numbers of bins, is needed, not {type(bins).__name__}"
         raise ParameterError(fault, parameter="bins")
     found: dict[Any, int | NDArray[np.float64]] = {}
     for name, given in bins.items():
@@ -219,7 +219,7 @@ def _check_bins(bins: Any, names: list[Any]) -> dict[Any, int | NDArray[np.float
             continue
         edges = _as_edges(given)
         if edges is None or not len(edges) or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
-            fault = "give two classes or more, or edges that ascend, such as [18, 65]"
+            fault = "give two bins or more, or ascending edges, such as [18, 65]"
             raise ParameterError(fault, parameter="bins", value=given, column=name)
         found[name] = edges
     return found
@@ -236,7 +236,7 @@ def _as_edges(given: Any) -> NDArray[np.float64] | None:
 def _classed(
     name: Any, before: Table, after: Table, classes: int | NDArray[np.float64]
 ) -> tuple[list[NDArray[np.uint32]], int]:
-    """Put the numbers of a column into classes."""
+    """Bin the numbers of a column."""
     columns = before.column(name), after.column(name)
     values = [_numbers(name, column) for column in columns]
     edges = _equally_filled(values[0], columns[0].counts, classes) if isinstance(classes, int) else classes
@@ -249,12 +249,12 @@ def _classed(
 
 def _numbers(name: Any, column: Column) -> NDArray[np.float64]:
     if column.kind not in ("whole", "number") and column.size:
-        raise DataError("holds no numbers, so it has no classes", column=name, remedy="leave it out of bins=")
+        raise DataError("holds no numbers, so it cannot be binned", column=name, remedy="leave it out of bins=")
     return np.array(column.categories if column.numbers is None else column.numbers, dtype=np.float64)
 
 
 def _equally_filled(values: NDArray[np.float64], counts: NDArray[np.uint64], classes: int) -> NDArray[np.float64]:
-    """Return the least value of each class but the first, by the mean rank of equal values, as SDNist ranks them."""
+    """Return the least value of each bin but the first, by the mean rank of equal values, as SDNist ranks them."""
     order = np.argsort(values, kind="stable")
     values, counts = values[order], counts[order].astype(np.float64)
     total = counts.sum()

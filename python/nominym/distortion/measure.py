@@ -27,7 +27,7 @@ def hellinger(before: Any, after: Any, columns: Any = None, *, progress: Progres
 
 
 def total_variation(before: Any, after: Any, columns: Any = None, *, progress: Progress = None) -> float:
-    """Return the total variation distance ½ Σ|f − g|: the share of records to change to undo it, 0 to 1.
+    """Return the total variation distance ½ Σ|f − g|: the share of records that would have to change, 0 to 1.
 
     >>> total_variation({"x": ["a", "b"]}, {"x": ["a", "a"]})
     0.5
@@ -36,7 +36,7 @@ def total_variation(before: Any, after: Any, columns: Any = None, *, progress: P
 
 
 def entropy_change(before: Any, after: Any, columns: Any = None, *, progress: Progress = None) -> float:
-    """Return the entropy after less the entropy before, in nats; positive where there is more uncertainty.
+    """Return the entropy after minus the entropy before, in nats; positive where there is more uncertainty.
 
     >>> round(entropy_change({"x": ["a", "b"]}, {"x": ["a", "a"]}), 4)
     -0.6931
@@ -45,7 +45,7 @@ def entropy_change(before: Any, after: Any, columns: Any = None, *, progress: Pr
 
 
 def cramers_v_change(before: Any, after: Any, columns: Any = None, *, progress: Progress = None) -> float:
-    """Return Cramér's V of two columns before, less V after; positive where masking weakened the association.
+    """Return Cramér's V of two columns before minus V after; positive where masking weakened the association.
 
     >>> x = ["a", "a", "b", "b"]
     >>> cramers_v_change({"x": x, "y": x}, {"x": x, "y": ["a", "b", "a", "b"]})
@@ -55,7 +55,7 @@ def cramers_v_change(before: Any, after: Any, columns: Any = None, *, progress: 
 
 
 def contingency_change(before: Any, after: Any, columns: Any = None, *, progress: Progress = None) -> float:
-    """Return Pearson's contingency coefficient C of two columns before, less C after.
+    """Return Pearson's contingency coefficient C of two columns before minus C after.
 
     >>> x = ["a", "a", "b", "b"]
     >>> round(contingency_change({"x": x, "y": x}, {"x": x, "y": ["a", "b", "a", "b"]}), 4)
@@ -84,7 +84,7 @@ def table(before: Any, after: Any, columns: Any = None, *, progress: Progress = 
 
 
 def compare(comparison: Comparison, columns: Any = None, *, progress: Progress = None) -> pd.DataFrame:
-    """Return the same as ``table``, of two tables that are coded already."""
+    """Return the same as ``table``, for two coded tables."""
     names = _chosen(comparison, columns)
     count = len(names)
     sets = [*map(list, combinations(range(count), 2)), list(range(count))]
@@ -120,7 +120,7 @@ def _associated(before: Any, after: Any, columns: Any, progress: Progress) -> tu
 
 
 def _compared(before: Any, after: Any) -> Comparison:
-    """Hold two tables of the same records; their order does not matter here."""
+    """Code two tables of the same records; their order does not matter."""
     tables = as_table(before), as_table(after)
     if len(tables[0]) != len(tables[1]):
         raise DataError(
@@ -138,7 +138,7 @@ def _chosen(comparison: Comparison, columns: Any) -> list[Any]:
                 raise DataError(
                     "holds numbers with decimal places or lists, which have no categories",
                     column=name,
-                    remedy="put them into classes, or leave the column out with columns=",
+                    remedy="bin them, or leave the column out with columns=",
                 )
     return names
 

@@ -1,4 +1,4 @@
-"""Propensity: how well a model tells the records after from the records before."""
+"""Propensity: how well a model distinguishes the records after masking from those before."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nominym.error import Advice, ParameterError, SizeError
 from nominym.table import as_table, coded_alike, distinct, shared_columns, side_by_side
 
 Model = Literal["saturated", "main", "pairs"]
-"""What ``model=`` takes."""
+"""Values of ``model=``."""
 
 # A model with more values, or pairs of values, takes minutes a step, and cannot be stopped in between.
 _MOST_LEVELS = 2_000
@@ -31,19 +31,19 @@ _FLAT = 1e-9
 
 @dataclass(frozen=True)
 class Propensity:
-    """How well a model tells two tables apart."""
+    """How well a model distinguishes two tables."""
 
     pmse: float
-    """Mean squared difference of the propensity scores from the share of the records that are after; 0 where the model
-    cannot tell the tables apart, and c(1 − c), which is 1/4 for tables of one size, where it does without fail."""
+    """Mean squared difference of the propensity scores from the share of the masked records; 0 where the model
+    cannot tell the tables apart, and c(1 − c), which is 1/4 for tables of equal size, where it always can."""
     expected: float
-    """What it would be on average for a table drawn anew from the distribution of the original."""
+    """Expectation for a table drawn anew from the distribution of the original."""
     s_pmse: float
     """``pmse`` relative to ``expected``; NaN where the model has no parameter but the share itself."""
     model: Model
     """The model of the propensity scores."""
     parameters: int
-    """Its independent parameters, with the intercept."""
+    """Its independent parameters, including the intercept."""
     cells: int
     """Distinct tuples before or after."""
     before: int
@@ -59,10 +59,10 @@ class Propensity:
 def propensity(
     before: Any, after: Any, columns: Any = None, *, model: Model = "saturated", progress: Progress = None
 ) -> Propensity:
-    """Measure how well the records before and after can be told apart: pMSE, and its ratio to what chance gives.
+    """Measure how well the records before and after can be distinguished: pMSE, and its ratio to chance.
 
-    The tables are put together, a model gives every record the probability that it is of the table after, and pMSE is
-    the mean squared difference of this propensity score from the share c of the records that are.
+    The tables are pooled, a model gives every record the probability of belonging to the table after, and pMSE is the
+    mean squared difference between this propensity score and the share c of those records.
 
     >>> found = propensity({"x": ["a", "a", "b", "b"]}, {"x": ["a", "b", "b", "b"]})
     >>> round(found.pmse, 4), round(found.s_pmse, 4), found.parameters
@@ -71,14 +71,14 @@ def propensity(
     Parameters
     ----------
     before, after
-        Two tables of any kind, also of two kinds, in any order of rows and with any number of records each.
+        Two tables, each of any kind, with rows in any order and any number of records.
     columns
-        Columns that both have; by default all. Every value is a category; a missing value is one of its own.
+        Columns of both tables; by default all. Every value is a category; a missing value is one of its own.
     model
         "saturated": a parameter for each combination of values that occurs, so that the scores are shares of counts,
         exact at any size; for a few columns. "main": a logistic model with a parameter for each value; "pairs": one for
-        each combination of values of two columns. These are fitted on the distinct records, and may have 2,000 such
-        values or combinations.
+        each combination of values of two columns. These are fitted on the distinct records, and may have up to 2,000
+        such values or combinations.
     progress
         ``True`` for a bar, or a callable of (done, total).
 
@@ -142,7 +142,7 @@ def _fitted(
     """Fit a logistic model by Newton's method: the score of every tuple, and the number of independent parameters.
 
     There is a parameter for every level, which is more than are independent; the scores are the same for all solutions.
-    Where a level occurs on one side only, its scores go to 0 or 1.
+    Where a level occurs only on one side, its scores go to 0 or 1.
     """
     sizes = [int(each.max()) + 1 for each in levels]
     number = sum(sizes)

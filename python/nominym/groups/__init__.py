@@ -1,8 +1,8 @@
 """Groups: disjoint sets of at least k records that are near each other in meaning.
 
 ``form`` makes them; what is done inside a group is a separate step (``permute`` gives values to other records of the
-group). ``Partition`` says what can be published about groups: figures that depend on the groups and on the values of
-the records, never on a draw. ``check_kept`` refuses kept columns that would undo what groups protect.
+group). ``Partition`` has what can be published about groups: figures that depend on the groups and on the values of the
+records, never on a draw. ``check_kept`` rejects kept columns that would undo what groups protect.
 """
 
 from nominym.groups.forming import Formed, check_columns, check_size, form_of_table

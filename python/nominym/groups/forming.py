@@ -1,6 +1,6 @@
-"""Groups of the records of a table: what is said of persons and sensitive columns, kept columns, the order of rows.
+"""Groups of the records of a table: checks of persons, sensitive and kept columns, and the order of rows.
 
-All that methods with groups have in common before anything is done inside a group.
+What all methods with groups do before anything happens inside a group.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ MINIMALITY = (
     "groups were formed with regard to {}: an adversary who knows that may be surer of its values, and of rows, than "
     "the shares of a group say; no probability is guaranteed"
 )
-"""What is noted of groups that depend on sensitive columns."""
+"""Note on groups that depend on sensitive columns."""
 
 
 class Formed(NamedTuple):
-    """Groups, and what they were formed with."""
+    """Groups and what they were formed from."""
 
     partition: Partition
     kept: dict[Any, Column]
@@ -37,7 +37,7 @@ class Formed(NamedTuple):
 
 
 def check_columns(person: Any, sensitive: Any) -> dict[Any, int] | None:
-    """Check what is said of a person's column and of sensitive ones, as far as no table is needed."""
+    """Check the column of persons and the sensitive columns as far as possible without a table."""
     if not isinstance(person, Hashable) or (isinstance(person, str) and not person):
         raise ParameterError("give the name of a column", parameter="person", value=person)
     if sensitive is None:
@@ -51,7 +51,7 @@ def check_columns(person: Any, sensitive: Any) -> dict[Any, int] | None:
             )
     if person is not None and person in sensitive:
         raise ParameterError(
-            "it tells persons, and is not published", column=person, parameter="sensitive",
+            "it identifies persons and is not published", column=person, parameter="sensitive",
             remedy="leave it out there",
         )  # fmt: skip
     return {name: operator.index(share) for name, share in sensitive.items()}
@@ -71,7 +71,7 @@ def form_of_table(
     notes: Sequence[str] = (),
     progress: Progress = None,
 ) -> Formed:
-    """Form groups of the records of a table, once nothing about its columns would undo what groups protect."""
+    """Form groups of the records of a table, after checking that no column would undo what groups protect."""
     check_size(len(table), k)
     if not table.shuffled:
         _warn_of_order(before)
@@ -92,7 +92,7 @@ def form_of_table(
 
 
 def check_size(records: int, k: int) -> None:
-    """Refuse fewer records than a group has."""
+    """Raise if there are fewer records than a group needs."""
     if records < k:
         group = as_argument("k", k)
         raise DataError(f"{records:,} records cannot make a group of {group}; give a smaller k or more records")
@@ -101,7 +101,7 @@ def check_size(records: int, k: int) -> None:
 def _kept(
     table: Table, before: Mapping[Any, Attribute], person: Any, sensitive: Mapping[Any, int]
 ) -> dict[Any, Column]:
-    """Return the kept columns, once each column has one part to play."""
+    """Return the kept columns, after checking that each column has one role."""
     # A column may have the name None.
     persons = () if person is None else (person,)
     for name, said in (("person", persons), ("sensitive", sensitive)):
@@ -109,9 +109,9 @@ def _kept(
             if column not in table.names:
                 raise no_column(column, table.names)
             if column in before:
-                what = "persons are told by a column that is dropped"
+                what = "persons are identified by a column that is dropped"
                 raise ParameterError(
-                    f"it is masked; {what if name == 'person' else 'a sensitive column stays as it is'}",
+                    f"it is masked; {what if name == 'person' else 'a sensitive column stays unchanged'}",
                     column=column, parameter=name,
                     remedy=Advice("take it from {}, or leave it out here", masked=MASKED),
                 )  # fmt: skip
@@ -123,7 +123,7 @@ _CHANCE = 30
 
 
 def _warn_of_order(columns: Mapping[Any, Attribute]) -> None:
-    """Warn the owner, and nobody else, of rows that are sorted by a masked column: there, the place tells the value."""
+    """Warn the owner, and nobody else, of rows sorted by a masked column: there, the position reveals the value."""
     found = []
     for name, attribute in columns.items():
         codes = attribute.column.codes
@@ -138,7 +138,7 @@ def _warn_of_order(columns: Mapping[Any, Attribute]) -> None:
     if not found:
         return
     message = (
-        f"the rows are in order of {', '.join(found)}, and stay so: an adversary who knows that can tell a row by its "
-        "place; shuffle the rows of the table first"
+        f"the rows are in order of {', '.join(found)}, and stay so: an adversary who knows that can tell a row by "
+        f"its position; shuffle the rows of the table first"
     )
     warn(message)

@@ -1,8 +1,8 @@
-"""Kept columns that would undo what masking does: refused where they do so for most records, else said.
+"""Kept columns that would undo masking: an error where they do so for most records, otherwise a warning.
 
 Groups protect against an adversary who knows nothing that tells the rows of a group apart. A kept column breaks that if
-it is nearly unique, if masked values can be read off it, or if it links the records of a person; and so do several
-together.
+it is nearly unique, if masked values can be read off it, or if it links the records of a person; several kept columns
+together can do the same.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ if TYPE_CHECKING:
     from nominym.table import Column
 
 UNIQUE_REFUSED, UNIQUE_WARNED = 0.5, 0.1
-"""Share of the records with a rare value, above which a kept column is refused, and from which it is warned of."""
+"""Share of records with a rare value above which a kept column is an error, and from which it is a warning."""
 READ_REFUSED, READ_WARNED = 0.9, 0.5
-"""How well a kept column predicts a masked one, from 0 (as by chance) to 1: from where it is refused, and warned of."""
+"""How well a kept column predicts a masked one, from 0 (chance) to 1: from where it is an error, and a warning."""
 READ_COVERED = 0.2
-"""Share of the records that have to share their kept value with another for predictions to be judged."""
+"""Share of records that must share their kept value with another for predictions to be judged."""
 LINKED, LINKED_TOGETHER = 0.05, 0.5
-"""Share of the persons with several records above which a kept column must not link these, and several together."""
+"""Share of the persons with several records above which a kept column, or several together, must not link these."""
 REPEATED = 0.1
-"""Share of the records that have to share their value for a nearly unique column to be one that may tell persons."""
+"""Share of records that must share their value for a nearly unique column to be a possible identifier of persons."""
 COMMON = 10
-"""A value that so many have, and one in so many, is not rare, whatever k."""
+"""A value of this many records, and of one in this many, is not rare, whatever k."""
 STABLE = 0.95
-"""Share of the persons with several records that have one value only of a column that goes with persons."""
+"""Share of the persons with several records who have a single value of a column that belongs to persons."""
 PAIRED = 10
-"""Kept columns of which all pairs are looked at: those with the most values."""
+"""Number of kept columns whose pairs are checked: those with the most values."""
 FEW = 3
-"""Findings of one kind about pairs that are told, the worst."""
+"""Number of findings of one kind about pairs that are reported, the worst."""
 
 
 class Notes(NamedTuple):
-    """What is to be said of kept columns."""
+    """Notes on kept columns."""
 
     public: list[str]
-    """What can be counted in the release as well."""
+    """Notes that anyone can count in the release."""
     owners: list[str]
-    """What depends on which masked and kept values, or which records of a person, went together: for the owner."""
+    """Notes for the owner: they depend on which masked and kept values, or records of a person, belong together."""
 
 
 class Sizes(NamedTuple):
-    """How many records values have: numbers of records, and how many values have each of them."""
+    """How often values occur: frequencies, and how many values have each of them."""
 
     records: NDArray[np.int64]
     times: NDArray[np.int64]
@@ -66,11 +66,11 @@ class Finding(NamedTuple):
     refused: bool
     weight: float
     public: str | None = None
-    """What of it may be published, if anything."""
+    """The part that may be published, if any."""
     masked: Any = None
-    """What can be read off."""
+    """The masked column that can be read off."""
     repeated: bool = False
-    """Whether many records of a nearly unique column share their value with others, as those of a person do."""
+    """Whether many records of a nearly unique column share their value with others, as the records of a person do."""
 
 
 def check_kept(
@@ -85,16 +85,16 @@ def check_kept(
     counts: Mapping[Any, Sizes] | None = None,
     alone: Callable[[Sequence[Any]], float] | None = None,
 ) -> Notes:
-    """Refuse kept columns that undo the protection, unless they are accepted; return what has to be said.
+    """Raise on kept columns that undo the protection, unless they are accepted; return notes on the others.
 
-    A value is rare if fewer than ``k`` records, and fewer than a tenth of all or ten, have it. Columns that are nearly
-    refused raise a ``PrivacyWarning``. Of the masked columns, ``ordered`` ones are numbered by rank, so that near
-    values can be told from distant ones. If the method ``counts_persons``, and nothing tells them yet, a column of
-    repeated values may be what does.
+    A value is rare if fewer than ``k`` records, and fewer than a tenth of all or ten, have it. Columns near that limit
+    raise a ``PrivacyWarning``. Of the masked columns, ``ordered`` ones are numbered by rank, so that near values can be
+    told from distant ones. If the method ``counts_persons``, and no column identifies them yet, a column of repeated
+    values may be the one that does.
 
-    Where the columns are a sample, in which values are rarer than in all records, ``counts`` has how many values of a
-    kept column have how many records in all of them, and ``alone`` returns the share of the records that differ from
-    all others in some kept columns: only predictions are looked for in the sample.
+    Where the columns are a sample, in which values are rarer than in all records, ``counts`` has the frequencies of a
+    kept column in all records, and ``alone`` returns the share of the records that differ from all others in some kept
+    columns: only predictions are searched in the sample.
 
     >>> from nominym.table import code
     >>> ward, diagnosis = code(["A", "A", "B", "B"]), code(["flu", "flu", "burn", "burn"])
@@ -130,7 +130,8 @@ def _refusal(found: Finding, person: bool) -> DataError:
         return DataError(
             found.figures,
             column=names[0],
-            remedy=Advice("if it tells persons, give {}, which drops it; else drop it (in a release by {}), mask it "
+            remedy=Advice("if it identifies persons, give {}, which drops it; else drop it (in a release by {}), "
+                          "mask it "
                           "too, or, if nobody can know its values, give {}",
                           person=names[0], roles={names[0]: "identifier"}, accept=names),
         )  # fmt: skip
@@ -205,16 +206,16 @@ def _nearly_unique(name: Any, counts: Sizes, k: int) -> Finding | None:
 
 
 def _rare(counts: NDArray[np.int64], k: int, everybody: int) -> NDArray[np.bool_]:
-    """Tell which values are rare: fewer than k have them, and fewer than a tenth, or than ten.
+    """Return which values are rare: of fewer than k records, and of fewer than a tenth or ten.
 
-    Where k is near the number of records, fewer than k have either of two values, which tells nobody.
+    Where k is near the number of records, even one of two values may have fewer than k records and reveal nobody.
     """
     rare: NDArray[np.bool_] = counts < min(k, max(COMMON, everybody / COMMON))
     return rare
 
 
 def _unique_together(columns: Mapping[Any, Coded]) -> list[Finding]:
-    """Count combinations that no other record has: of pairs, of which the worst are told, and of all columns."""
+    """Count combinations that no other record has: of pairs, of which the worst are reported, and of all columns."""
     if len(columns) < 2:
         return []
 
@@ -246,7 +247,7 @@ def _read_off(
     near: Sequence[tuple[Any, Coded]],
     worth: float = 0.0,
 ) -> list[Finding]:
-    """Look for masked columns that kept ones tell; of the ``sides`` of these, the first is compared for equality."""
+    """Look for masked columns that kept ones predict; of the ``sides`` of these, the first is compared for equality."""
     best: dict[Any, tuple[Agreement, bool]] = {}
     for i, side in enumerate(sides):
         for other, values in (*targets, *near) if i == 0 else near:
@@ -275,7 +276,7 @@ def _read_off_together(
     near: Sequence[tuple[Any, Coded]],
     alone: Sequence[Finding],
 ) -> list[Finding]:
-    """Look for what two columns tell and neither does alone, and for what all tell and no two do."""
+    """Look for what two columns predict and neither does alone, and for what all predict and no two do."""
     known = {(found.columns[0], found.masked): found.refused for found in alone if found.masked is not None}
 
     def look(names: tuple[Any, ...]) -> list[Finding]:
@@ -303,7 +304,7 @@ def _read_off_together(
 
 
 def _linked(names: tuple[Any, ...], column: Coded, person: Column, k: int) -> Finding | None:
-    """Count the persons with several records of which two share a value that fewer than k persons have."""
+    """Count the persons with several records, two of which share a value that fewer than k persons have."""
     several = int((person.counts > 1).sum())
     if not several:
         return None
@@ -322,7 +323,7 @@ def _linked(names: tuple[Any, ...], column: Coded, person: Column, k: int) -> Fi
 
 
 def _linked_together(columns: Mapping[Any, Coded], person: Column, k: int, alone: Sequence[Finding]) -> list[Finding]:
-    """Look at columns that go with persons, those with the most values first, and at all columns.
+    """Check the columns that belong to persons, those with the most values first, and all columns.
 
     Columns that vary from record to record would hide what the others link.
     """
@@ -343,7 +344,7 @@ def _linked_together(columns: Mapping[Any, Coded], person: Column, k: int, alone
 
 
 def _goes_with(column: Coded, person: Column) -> bool:
-    """Tell whether nearly all persons with several records have one value in all of them."""
+    """Return whether nearly all persons with several records have one value in all of these."""
     several = person.counts > 1
     cells, _ = tally(person.codes.astype(np.int64) * column.span + column.codes, person.size * column.span)
     values = np.bincount(cells // column.span, minlength=person.size)

@@ -35,14 +35,14 @@ def form(
     seed: int | None = None,
     progress: Progress = None,
 ) -> Partition:
-    """Put records that are near each other into groups of at least ``k``; ``longer`` searches for better ones.
+    """Form groups of at least ``k`` similar records; ``longer`` searches for better ones.
 
-    With ``settled``, the values of the groups follow from those of the table, in whatever order its rows are: only
-    which of several equal records goes into which group is drawn, uniformly. The groups of one column of numbers
-    without limits are the best there are. A seed starts the search elsewhere.
+    With ``settled``, the values of the groups follow from those of the table, whatever the order of its rows: only
+    which of several equal records goes into which group is drawn, uniformly. For one column of numbers without limits,
+    the groups are optimal. A seed starts the search elsewhere.
 
-    With ``person``, the column that tells whose record it is, no person has more than 1/k of the records of a group;
-    with ``sensitive``, columns with their l, no value of such a column is on more than 1/l of them.
+    With ``person``, the column that identifies persons, no person has more than 1/k of the records of a group; with
+    ``sensitive``, columns with their l, no value of such a column is on more than 1/l of them.
     """
     limits = [(column.dense()[0], share) for column, share in (sensitive or {}).values()]
     if person is not None:
@@ -70,15 +70,15 @@ def form(
 
 
 def _drawn_order(records: int, seed: int | None) -> NDArray[np.uint32]:
-    """Draw an order of records, uniformly; with a seed it is another one than that in which rows are published."""
+    """Draw an order of records, uniformly; with a seed, it differs from the order in which rows are published."""
     places = np.arange(records, dtype=np.uint32)
     return _core.permute_groups([places], np.zeros_like(places), False, seed)[0]
 
 
 def _along_the_line(attribute: Attribute, k: int, order: NDArray[np.uint32], progress: Progress) -> Partition | None:
-    """Return the best groups of a column of numbers; None where it is none, or has too few missing values for a group.
+    """Return the optimal groups of a column of numbers; None for other columns, or too few missing values for a group.
 
-    What is missing is a group by itself. Equal records are cut apart as they stand in ``order``.
+    Missing values form groups of their own. Equal records are divided as they stand in ``order``.
     """
     positions, places, gaps = attribute.space.positions, attribute.place_codes, attribute.column.missing
     if positions is None or 0 < gaps < k or len(places) - gaps < k:
@@ -93,7 +93,7 @@ def _along_the_line(attribute: Attribute, k: int, order: NDArray[np.uint32], pro
 
 
 def check_limits(k: int, person: Column | None, sensitive: Mapping[Any, tuple[Column, int]] | None = None) -> None:
-    """Refuse limits that no groups can keep, and name the largest that some can: all records in one group."""
+    """Raise on limits that no groups can meet, and name the largest possible: that of all records in one group."""
     if person is not None:
         check_persons(person)
         if person.size < k:
@@ -109,18 +109,18 @@ def check_limits(k: int, person: Column | None, sensitive: Mapping[Any, tuple[Co
 
 
 def check_persons(person: Column) -> None:
-    """Refuse records of which nothing says whose they are."""
+    """Raise on records without a person."""
     if person.missing:
         first = int(np.flatnonzero(person.codes == MISSING)[0])
         raise MissingValueError(
             f"{person.missing:,} of {len(person):,} records have no person, the first in row {first}",
             column=person.name,
-            remedy="fill the column, with a value of its own for each person nobody knows, or leave such records out",
+            remedy="fill the column, with a separate value for each unknown person, or leave such records out",
         )
 
 
 def _check_share(column: Column, share: int, what: str, option: str) -> None:
-    """Refuse a value that more than one in ``share`` records has; ``what`` it is, and which ``option`` said so."""
+    """Raise on a value that more than one in ``share`` records has; ``what`` it is, and the ``option`` of the limit."""
     codes, size = column.dense()
     counts = np.bincount(codes, minlength=size)
     most, n = int(counts.argmax()), len(codes)
@@ -163,7 +163,7 @@ class Partition:
     ) -> list[NDArray[np.uint32]]:
         """Permute values inside groups, uniformly: each attribute by itself, or all by one permutation (``joint``).
 
-        A missing value moves like any other: one that stayed would tell its row.
+        A missing value moves like any other: one that stayed would reveal its row.
         """
         codes = [attribute.with_missing[0] for attribute in attributes]
         with reporter(progress, "permuting") as report:
@@ -171,11 +171,11 @@ class Partition:
         return [attribute.without_missing(new) for attribute, new in zip(attributes, after, strict=True)]
 
     def expected(self, attribute: Attribute, progress: Progress = None) -> dict[str, float]:
-        """Return what permuting does on average over all draws: a function of groups and values alone.
+        """Return the effect of permuting, averaged over all draws: a function of groups and values alone.
 
-        ``expected_rmse`` is the root of the expected sum of squared distances by the expected number of records with a
-        value before and after; ``expected_unchanged`` the share of records with a value that keep it;
-        ``expected_missing_moved`` the number of records that lose theirs.
+        ``expected_rmse`` is the root of the expected sum of squared distances divided by the expected number of records
+        with a value before and after; ``expected_unchanged`` is the share of records with a value that keep it;
+        ``expected_missing_moved`` is the number of records that lose theirs.
         """
         codes, distances, gap = attribute.with_missing
         known = len(codes) - attribute.column.missing
@@ -192,7 +192,7 @@ class Partition:
         }
 
     def cells(self, codes: NDArray[np.uint32], some: NDArray[np.bool_] | None = None) -> Cells:
-        """Count the values of each group, in ascending order; only of ``some`` records, groups without any left out."""
+        """Count the values of each group, ascending; with ``some``, only of these records, without empty groups."""
         group_of = self.group_of if some is None else self.group_of[some]
         codes = codes if some is None else codes[some]
         # Values of each group in order, so that equal ones are one run.
@@ -205,7 +205,7 @@ class Partition:
         return Cells(np.append(firsts, len(runs)).astype(np.uint64), places, counts)
 
     def _expected_same(self, codes: NDArray[np.uint32], gap: int | None) -> tuple[float, float]:
-        """Return how many records are expected to keep their value, and how many to lose it to a missing one."""
+        """Return how many records are expected to keep their value, and how many to get a missing one instead."""
         cells = self.cells(codes)
         counts, values = cells.counts.astype(np.float64), cells.places.astype(np.int64)
         sizes = self.sizes[cells.groups].astype(np.float64)
@@ -221,13 +221,14 @@ class Partition:
         person: Column | None = None,
         sensitive: Sequence[Any] = (),
     ) -> dict[str, Any]:
-        """Return the sizes of groups, and in how many a column has one value only.
+        """Return the sizes of groups, and in how many a column has a single value.
 
-        ``masked`` columns are given by what their values mean, however they are written.
+        ``masked`` columns are compared by meaning, not by how values are written.
 
         Whoever is known to belong to such a group has that value, whichever row is theirs: of a kept column
-        (``constant``) as of a masked one (``read_off``). Where a column tells ``persons``, the smallest number of them
-        in a group and the ``largest_share`` of one; of ``sensitive`` columns, the largest share of a value.
+        (``constant``) or of a masked one (``read_off``). Where a column identifies ``persons``, also the smallest
+        number of them in a group and the ``largest_share`` of one; for ``sensitive`` columns, the largest share of a
+        value.
         """
         size, times = np.unique(self.sizes, return_counts=True)
         persons = {}

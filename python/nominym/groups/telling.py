@@ -1,4 +1,4 @@
-"""How far columns tell others: combinations that occur, how often they agree, and numbers in equal parts."""
+"""How well columns predict others: combinations that occur, how often they agree, and numbers in equal parts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from nominym.table import Column
 
 _PARTS = 100
-"""Equal parts that numbers are put into, at most; about the root of the records."""
+"""Largest number of equal parts into which numbers are divided; about the square root of the records."""
 _SAMPLED = 100_000
-"""Records that sets of columns are first looked at with, where there are many more."""
+"""Records used for a first look at sets of columns, where there are many more."""
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -25,7 +25,7 @@ class Coded(NamedTuple):
     codes: NDArray[np.int64]
     span: int
     parts: int = 0
-    """The number of equal parts, where the numbers are these: neighbours are near, and what is missing is apart."""
+    """The number of equal parts, where the numbers are parts: neighbours are near, and missing values are apart."""
 
     def counts(self) -> NDArray[np.int64]:
         """Count the records of each number that occurs."""
@@ -44,24 +44,24 @@ class Agreement(NamedTuple):
     right: float
     """Share of agreeing records among the others with the same kept values, over all records that have such others."""
     chance: float
-    """The same over all records."""
+    """The same share among all records."""
     parts: int = 0
-    """For numbers in equal parts, how many there are: the same part or the next one agrees."""
+    """For numbers in equal parts, the number of parts: the same part or the next one agrees."""
 
     @property
     def beyond(self) -> float:
-        """How well the masked value is predicted: 0 as by chance, 1 always."""
+        """Return how well the masked value is predicted: 0 by chance, 1 always."""
         return (self.right - self.chance) / (1 - self.chance)
 
 
 def coded(column: Column) -> Coded:
-    """Return the values of a column, a missing one being a value too."""
+    """Return the codes of a column; missing is a value too."""
     codes, size = column.dense()
     return Coded(codes.astype(np.int64), size)
 
 
 def in_parts(column: Column, ranks: NDArray[np.int64] | None) -> Coded | None:
-    """Put ranked values into equal parts of the records; None where there are so few that each is one by itself.
+    """Divide ranked values into equal parts of the records; None where there are so few that each is its own part.
 
     >>> from nominym.table import code
     >>> column = code([1.5, 2.5, 2.5, *(float(i) for i in range(3, 100))])
@@ -81,7 +81,7 @@ def in_parts(column: Column, ranks: NDArray[np.int64] | None) -> Coded | None:
 
 
 def ranks_of(column: Column) -> NDArray[np.int64] | None:
-    """Rank the categories of a column whose values are numbers or dates, or texts that are numbers; else None."""
+    """Rank the categories of a column of numbers, dates or numeric texts; None for others."""
     values: Any = column.categories
     try:
         if column.kind == "time":
@@ -116,7 +116,7 @@ def together(columns: Sequence[Coded]) -> Coded:
 
 
 def tally(codes: NDArray[np.int64], span: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the numbers that occur, in order, and how often they do."""
+    """Return the numbers that occur, in order, and their frequencies."""
     if span > 4 * len(codes):
         return np.unique(codes, return_counts=True)
     counts = np.bincount(codes)
@@ -128,7 +128,7 @@ def agreement(kept: Coded, masked: Coded, covered: float, worth: float = 0.0) ->
     """Predict the masked value of each record from others with the same kept values, and compare with chance.
 
     None where too few records, a share below ``covered``, have such others, or where all have the same masked value.
-    With ``worth``, agreement clearly less than this beyond chance is only estimated, from some of the kept values.
+    With ``worth``, agreement clearly below this beyond chance is only estimated, from some of the kept values.
     """
     n = len(masked.codes)
     at, counts = tally(masked.codes, masked.span)

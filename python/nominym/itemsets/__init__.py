@@ -3,8 +3,8 @@
 ``Itemsets`` holds the records, ``recode`` (or the method ``Recode``) protects them. A ``Release`` holds what is
 published and, for the owner, what must stay secret; ``read_release`` reads one back. ``error_rate``, ``query_error``
 and ``semantic_error`` compare records with any published form of them; ``closed`` and ``lowest`` go up and down a
-taxonomy (``concepts``). The other modules read columns and tables (``columns``, ``names``), keep releases in files
-(``files``), say who may be whom (``graph``), put records in order (``order``) and measure (``metrics``).
+taxonomy (``concepts``). The other modules read columns and tables (``columns``, ``names``), store releases in files
+(``files``), model who may be whom (``graph``), order records (``order``) and measure (``metrics``).
 
 >>> import nominym as nym
 >>> sets = nym.Itemsets.from_lists([["bread", "milk"], ["milk"], []])

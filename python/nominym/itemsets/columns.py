@@ -26,7 +26,7 @@ _COUNTS = "a record holds an item (1) or not (0): turn counts into truth values 
 
 
 def row_of(starts: NDArray[np.uint64], place: int) -> int:
-    """Tell which row a place in the flat list of all items belongs to."""
+    """Return the row to which a position in the flat list of all items belongs."""
     return int(np.searchsorted(starts, place, side="right")) - 1
 
 
@@ -38,7 +38,7 @@ def _starts(sizes: Any) -> NDArray[np.uint64]:
 
 
 def from_lists(rows: Any, column: Any, missing: Missing) -> tuple[NDArray[np.uint64], Any]:
-    """Flatten rows of items: where each begins, and the names of all items in an Arrow array."""
+    """Flatten rows of items; return where each begins, and the names of all items in an Arrow array."""
     listed = names.as_list(rows) if is_sequence(rows) else None
     if listed is None:
         raise DataError(f"rows of items are needed, not {type(rows).__name__}", column=column)
@@ -56,7 +56,7 @@ def from_lists(rows: Any, column: Any, missing: Missing) -> tuple[NDArray[np.uin
 
 
 def _row(i: int, row: Any, column: Any, missing: Missing) -> list[Any]:
-    """Return the items of one row that are there."""
+    """Return the items of one row that are not missing."""
     if is_missing(row):
         if missing == "error":
             raise names.missing_error(f"row {i}", column)
@@ -72,7 +72,7 @@ def _row(i: int, row: Any, column: Any, missing: Missing) -> list[Any]:
 
 
 def from_column(series: Any, missing: Missing) -> tuple[NDArray[np.uint64], Any, Any]:
-    """Flatten a column of lists of any library; also return its name for messages."""
+    """Flatten a column of lists from any library; also return its name for messages."""
     name = getattr(series, "name", None)
     name = None if is_missing(name) or str(name) == "" else name
     if is_frame(series):
@@ -125,7 +125,7 @@ def from_arrow(array: Any, column: Any, missing: Missing) -> tuple[NDArray[np.ui
 
 
 def split(texts: Any, separator: str) -> tuple[NDArray[np.uint64], Any]:
-    """Flatten texts that list items: where each begins, and the names of all items; an empty item is none."""
+    """Flatten texts that list items; return where each begins, and the names of all items, without empty ones."""
     lists = pc.split_pattern(texts, separator)
     starts = _starts(pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False))
     values = pc.utf8_trim_whitespace(lists.flatten()).cast(pa.large_string())
@@ -134,7 +134,7 @@ def split(texts: Any, separator: str) -> tuple[NDArray[np.uint64], Any]:
 
 
 def as_numbers(values: Any) -> Any:
-    """Return items as whole numbers, if all are written as files of numbers have them; "007" is a text."""
+    """Return items as whole numbers if all are written in plain form; "007" is a text."""
     number = pc.match_substring_regex(values, "^(0|[1-9][0-9]{0,9})$")
     if not len(values) or not pc.all(number).as_py():
         return values
@@ -145,15 +145,15 @@ def as_numbers(values: Any) -> Any:
 def from_long(
     frame: Any, record: Any, item: Any, missing: Missing, of_text: bool
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], Any, NDArray[np.int64]]:
-    """Flatten a table of (record, item): where records begin, item numbers, names, and the first row of each record.
+    """Flatten a table of (record, item); return where records begin, item numbers, names, and first rows of records.
 
-    Records are in the order in which they appear first. A pair that stands there twice counts once.
+    Records are in order of first appearance. A repeated pair counts once.
     """
     table = Table(frame)
     of, what = (table.column(name) for name in (record, item))
     if of.missing:
         gap = int(np.argmax(of.codes == MISSING))
-        raise DataError(f"row {gap}: which record this row belongs to is missing; fill or drop it", column=record)
+        raise DataError(f"row {gap}: the record of this row is missing; fill or drop it", column=record)
     gaps = what.codes == MISSING
     if missing == "error" and gaps.any():
         raise names.missing_error(f"row {int(np.argmax(gaps))}: an item", item)
@@ -176,7 +176,7 @@ def from_long(
 
 
 def from_frame(frame: Any, missing: Missing) -> tuple[NDArray[np.uint64], NDArray[np.uint32], Any]:
-    """Flatten a table of truth values: where rows begin, item numbers, names."""
+    """Flatten a table of truth values; return where rows begin, item numbers and names."""
     table = Table(frame)
     found = names.from_python(table.names, lambda place: f"column {table.names[place]!r}")
     held = [np.flatnonzero(_truth(table.column(name), name, missing)) for name in table.names]
@@ -193,8 +193,8 @@ def _truth(column: Column, name: Any, missing: Missing) -> NDArray[np.bool_]:
     for number, value in enumerate(column.categories):
         if not isinstance(value, bool | np.bool_ | int | np.integer):
             raise DataError(
-                f"{value!r} of type {type(value).__name__} is no truth value; "
-                "a column for each item with true and false, or 0 and 1, is needed",
+                f"{value!r} of type {type(value).__name__} is not a truth value; a column of true and false, or 0 "
+                f"and 1, is needed for each item",
                 column=name,
             )
         if value not in (0, 1):
@@ -208,7 +208,7 @@ def _truth(column: Column, name: Any, missing: Missing) -> NDArray[np.bool_]:
 
 
 def from_csr(matrix: Any) -> tuple[NDArray[np.uint64], NDArray[np.uint32], int]:
-    """Read a sparse matrix: where rows begin, item numbers, number of columns."""
+    """Read a sparse matrix; return where rows begin, item numbers and the number of columns."""
     needed = ("indptr", "indices", "data", "shape")
     kind = getattr(matrix, "format", "csr")
     kind = kind if isinstance(kind, str) else type(kind).__name__

@@ -1,4 +1,4 @@
-"""Records whose items are concepts of a taxonomy: what is above them, and the lowest of them."""
+"""Records whose items are concepts of a taxonomy: their closures, and their lowest concepts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def closed(sets: Itemsets, taxonomy: Taxonomy, *, progress: Progress = None) -> Itemsets:
-    """Add to every record all concepts above its items, except for the root.
+    """Add to every record all concepts above its items, except the root.
 
     >>> import nominym as nym
     >>> tax = nym.Taxonomy.from_edges([("cola", "drinks"), ("tea", "drinks"), ("drinks", "food"), ("rice", "food")])
@@ -25,13 +25,13 @@ def closed(sets: Itemsets, taxonomy: Taxonomy, *, progress: Progress = None) -> 
     [['cola', 'drinks', 'tea'], ['rice'], []]
 
     Items name concepts by id, label or synonym; the result has ids. The root would be in every record, so it is left
-    out: a record of nothing but the root is an empty one.
+    out: a record of nothing but the root becomes empty.
     """
     return _over_concepts(sets, taxonomy, lowest=False, progress=progress)
 
 
 def lowest(sets: Itemsets, taxonomy: Taxonomy, *, labels: bool = False, progress: Progress = None) -> Itemsets:
-    """Leave out of every record the concepts that are above another of it: they say nothing that the other does not.
+    """Remove from every record the concepts that are above another of its concepts, and therefore redundant.
 
     >>> import nominym as nym
     >>> tax = nym.Taxonomy.from_edges([("C1", "D"), ("C2", "D"), ("D", "F")], labels={"C1": "cola", "D": "drinks"})
@@ -39,7 +39,7 @@ def lowest(sets: Itemsets, taxonomy: Taxonomy, *, labels: bool = False, progress
     >>> nym.itemsets.lowest(sets, tax).to_lists(), nym.itemsets.lowest(sets, tax, labels=True).to_lists()
     ([['C1'], ['D']], [['cola (C1)'], ['drinks (D)']])
 
-    ``labels=True`` writes concepts as people read them. The root is left out.
+    ``labels=True`` returns labels instead of ids. The root is left out.
     """
     return _over_concepts(sets, taxonomy, lowest=True, labels=labels, progress=progress)
 
@@ -59,7 +59,7 @@ def _over_concepts(
 def by_concept(
     sets: Itemsets, taxonomy: Taxonomy, *, lowest: bool, progress: Progress = None
 ) -> tuple[Any, NDArray[np.uint32]]:
-    """Do the same by number: the new records, and the place in the taxonomy of each of their items."""
+    """Do the same by number: return the new records, and the position in the taxonomy of each of their items."""
     check_sets(sets=sets)
     check_taxonomy(taxonomy)
     counts = sets.core.frequencies()
@@ -71,7 +71,7 @@ def by_concept(
 
 
 def check_taxonomy(taxonomy: object) -> None:
-    """Refuse what is no taxonomy."""
+    """Raise unless given a taxonomy."""
     if not isinstance(taxonomy, Taxonomy):
         what = f"give a Taxonomy, not {type(taxonomy).__name__}"
         raise ParameterError(what, parameter="taxonomy", remedy="nym.read_taxonomy reads one from a file")

@@ -59,7 +59,7 @@ def draft_text(release: Release, draft: Path) -> None:
         if re.search(r"[\r\n]", label):
             raise DataError(f"label {label!r} breaks the line; use a Parquet file")
         if not names.is_unicode(label):
-            raise DataError(f"label {label!r} is no Unicode text; decode it anew")
+            raise DataError(f"label {label!r} is not Unicode text; decode it again")
     with draft.open("wb") as file:
         for first in range(0, len(release), ROWS):
             end = min(first + ROWS, len(release))
@@ -74,11 +74,11 @@ _HEADER = re.compile(rb'"?base"?(.)"?distance"?\1"?threshold"?(?:\1"?label"?)?\r
 def draft_csv(release: Release, draft: Path, delimiter: str = ",") -> None:
     """Write a release as delimited text to a draft: base, distance, threshold and, if there is one, label.
 
-    Items stand one after another in a cell, with a bar between them.
+    The items of a cell are separated by bars.
     """
     for name in release.base.names.cast(pa.large_string()).to_pylist():
         if not name.strip() or name != name.strip() or re.search(r"[|\r\n]", name):
-            fault = "cannot have empty names, outer blanks, bars and line feeds"
+            fault = "cannot hold empty names, leading or trailing blanks, bars or line feeds"
             raise DataError(f"item {name!r}: delimited text {fault}; use a Parquet file")
     kinds = {"base": pa.string(), "distance": pa.string(), "threshold": pa.uint32()}
     labels = None if release.labels is None else pa.array([str(label) for label in release.labels], pa.string())
@@ -93,7 +93,7 @@ def draft_csv(release: Release, draft: Path, delimiter: str = ",") -> None:
 
 
 def _joined(sets: Itemsets) -> Any:
-    """Write the items of each record into one text."""
+    """Join the items of each record into one text."""
     texts = sets.names.cast(pa.string()).take(pa.array(sets.core.items()))
     lists = pa.ListArray.from_arrays(pa.array(sets.core.starts().astype(np.int32)), texts)
     return pc.binary_join(lists, _BETWEEN)
@@ -116,12 +116,12 @@ def _from_csv(data: bytes, delimiter: str) -> Release:
 
 
 def read_release(path: StrPath, taxonomy: Taxonomy | None = None) -> Release:
-    """Read a release from the Parquet, CSV or text file that it was written to; the owner's part was never there.
+    """Read a release from its Parquet, CSV or text file, which never holds the owner's part.
 
-    ``taxonomy`` is the one by which the records were recoded, if there was one; files do not have it.
+    ``taxonomy`` is the one by which the records were recoded, if any; files do not hold it.
 
-    Items are those that occur, in order. In text files, items that are all written as whole numbers up to 2^31 − 1 are
-    such, and labels are texts; Parquet files keep their types.
+    Items are those that occur, in order. In text files, items are read as whole numbers if all are written as such, up
+    to 2^31 − 1, and labels are texts; Parquet files keep their types.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -165,7 +165,7 @@ def _from_parquet(data: bytes, path: StrPath) -> Release:
 
 
 def _method(params: Mapping[str, Any]) -> Recode | None:
-    """Restore the method from what a file says, or None where it says too little or what this version does not know."""
+    """Restore the method from a file, or return None where it says too little or something unknown to this version."""
     said = {each.name: params[each.name] for each in fields(Recode) if each.name in params}
     try:
         return Recode.from_options(said) if "structure" in said else None
@@ -197,7 +197,7 @@ def _from_text(data: bytes, path: StrPath) -> Release:
 
 
 def _numeric(text: str) -> bool:
-    """Tell whether all items are whole numbers as files have them; what only looks so, such as 007, is text."""
+    """Return whether all items are whole numbers in plain form; 007, for example, is text."""
     if re.search(r"(?a)[^0-9\s]|\b0[0-9]|[0-9]{11}", text):
         return False
     return all(int(item) <= names.LARGEST for item in re.findall(r"[0-9]{10}", text))

@@ -1,9 +1,9 @@
 """Who may be whom: the graph from records to published nodes, in the three forms in which it comes.
 
 A node has the number of a record. A record *matches* the nodes that may be its published form; a node stands for its
-*preimages*. Every form tells the nodes that a record ``matches``, the ``smallest`` number of them, and whether it
+*preimages*. Every form gives the nodes that a record ``matches``, the ``smallest`` number of them, and whether it
 ``has`` an assignment. It lets the preimages ``vote``: for base, distance and threshold, each node in the row given to
-it, and the expected error rate. None shows what it has: graphs are secret.
+it, and the expected error rate. None shows its content: graphs are secret.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Ring:
 
     @property
     def smallest(self) -> int:
-        """All match k."""
+        """Return k: all records match as many."""
         return self.k
 
     @cached_property
@@ -55,7 +55,7 @@ class Ring:
         return found
 
     def has(self, assignment: NDArray[np.uint32]) -> bool:
-        """Tell whether nobody is taken back, nor k or more positions on."""
+        """Return whether every record moves 0 to k − 1 positions forward."""
         ahead = (self._position[assignment] - self._position) % len(self.order)
         return bool((ahead < self.k).all())
 
@@ -72,7 +72,7 @@ class Groups:
 
     @cached_property
     def smallest(self) -> int:
-        """The size of the smallest group."""
+        """Return the size of the smallest group."""
         sizes = np.bincount(self.group_of)
         return int(sizes[sizes > 0].min())
 
@@ -85,7 +85,7 @@ class Groups:
         return np.flatnonzero(self.group_of == self.group_of[i]).astype(np.uint32)
 
     def has(self, assignment: NDArray[np.uint32]) -> bool:
-        """Tell whether all stay inside their groups."""
+        """Return whether all stay inside their groups."""
         return bool((self.group_of[assignment] == self.group_of).all())
 
 
@@ -102,7 +102,7 @@ class Assignments:
 
     @property
     def smallest(self) -> int:
-        """All match m."""
+        """Return m: all records match as many."""
         return len(self.table)
 
     def vote(self, sets: _core.Sets, rows: NDArray[np.uint32], report: Report) -> Voted:
@@ -114,7 +114,7 @@ class Assignments:
         return self.table[:, i].copy()
 
     def has(self, assignment: NDArray[Any]) -> bool:
-        """Tell whether every record goes where one of the assignments sends it."""
+        """Return whether every record goes where one of the assignments sends it."""
         found = np.zeros(len(assignment), dtype=bool)
         for row in self.table:
             found |= row == assignment

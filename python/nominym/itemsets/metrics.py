@@ -27,7 +27,7 @@ _SIZES: dict[str, int] = {"present": 3, "absent": 4}
 
 
 def error_rate(before: Itemsets, after: Itemsets, rows: Any = None, *, progress: Progress = None) -> float:
-    """Average over the records the items that publishing flips, relative to the items that the record has.
+    """Return the items that publishing flips, relative to the items of the record, averaged over the records.
 
     >>> import nominym as nym
     >>> before = nym.Itemsets.from_lists([["bread", "milk"], ["milk"]])
@@ -45,8 +45,8 @@ def error_rate(before: Itemsets, after: Itemsets, rows: Any = None, *, progress:
     Returns
     -------
     float
-        Mean of flipped / max(1, items of the record): the error rate ER of the source; an empty record counts as one of
-        one item. Linear in the items of both.
+        Mean of flipped / max(1, items of the record): the error rate ER of the source; an empty record counts as if it
+        had one item. Linear in the items of both.
 
     Xue, Karras, Raïssi, Vaidya and Tan (2012), Anonymizing set-valued data by nonreciprocal recoding, KDD, section 5.1.
     """
@@ -65,7 +65,7 @@ def semantic_error(
     measure: str | Measure = "wu-palmer",
     progress: Progress = None,
 ) -> float:
-    """Average over the records how far their items are from the nearest published concepts, and these from items.
+    """Return how far items are from the nearest published concepts and vice versa, averaged over the records.
 
     >>> import nominym as nym
     >>> tax = nym.Taxonomy.from_edges([("cola", "drinks"), ("tea", "drinks"), ("drinks", "food"), ("rice", "food")])
@@ -92,11 +92,11 @@ def semantic_error(
     -------
     float
         Let A be the lowest concepts of a record and B those of its row: the concepts of their items that are not above
-        another one, so that a set and its closure are the same. An empty set is that of the root, which says nothing.
-        The error of the record is the mean of two means: over a in A of the smallest d(a, b) with b in B, and over b in
-        B of the smallest d(a, b) with a in A. The result is the mean over the records.
+        another one, so that a set and its closure are the same. An empty set is taken as the root, which carries no
+        information. The error of the record is the mean of two means: over a in A of the smallest d(a, b) with b in B,
+        and over b in B of the smallest d(a, b) with a in A. The result is the mean over the records.
 
-    This is the distance form of the best-match average, by which records of phenotypes are compared: Pesquita, Faria,
+    This is the distance form of the best-match average, used to compare records of phenotypes: Pesquita, Faria,
     Bastos, Ferreira, Falcão and Couto (2008), Metrics for GO based protein semantic similarity: a systematic
     evaluation, BMC Bioinformatics 9(S5).
     """
@@ -115,14 +115,14 @@ def _rows(before: Itemsets, after: Itemsets, rows: Any) -> NDArray[np.uint32]:
     """Check the published row of each record."""
     if rows is None:
         if len(before) != len(after):
-            remedy = Advice("give {} to say which is whose", rows=NO_VALUE)
+            remedy = Advice("give {} to assign a row to each record", rows=NO_VALUE)
             raise DataError(f"{len(before):,} records before, {len(after):,} after", remedy=remedy)
         rows = np.arange(len(before))
     chosen = whole_numbers(rows)
     if chosen is None or len(chosen) != len(before):
         raise ParameterError(f"one row number for each of the {len(before):,} records is needed", parameter="rows")
     if chosen.min() < 0 or chosen.max() >= len(after):
-        raise ParameterError(f"there are {len(after):,} published rows, numbered from 0", parameter="rows")
+        raise ParameterError(f"published rows are numbered from 0 to {len(after) - 1:,}", parameter="rows")
     return chosen.astype(np.uint32)
 
 
@@ -136,7 +136,7 @@ def query_error(
     *,
     progress: Progress = None,
 ) -> float:
-    """Average over random counting queries the error of the answer, relative to the number of records.
+    """Return the error of answers to random counting queries, relative to the number of records, averaged over queries.
 
     >>> import nominym as nym
     >>> before = nym.Itemsets.from_lists([["bread", "milk"], ["milk"], ["milk"], []])
@@ -151,18 +151,18 @@ def query_error(
     kind
         "present" (type I): how many records have all of some items? "absent" (type II): how many have none of them?
     size
-        How many items a query names: drawn from those of ``before`` without replacement, all sets alike. By default 3
-        (present) or 4 (absent), as in the source for the chess data; for PUMSB it has 1 and 5.
+        Number of items in a query, drawn from those of ``before`` without replacement, all sets equally likely. By
+        default 3 (present) or 4 (absent), as in the source for the chess data; for PUMSB it uses 1 and 5.
     queries
-        How many queries to draw.
+        Number of queries to draw.
     seed
-        For the queries; a number, so that releases are asked the same, or None for new ones each time.
+        Seed of the queries: a number to ask several releases the same queries, or None for new ones each time.
 
     Returns
     -------
     float
         Mean of \\|count before − count after\\| / records. It is relative to all records, not to the count, so queries
-        that nobody meets count like others.
+        that no record meets count like others.
 
     Xue, Karras, Raïssi, Vaidya and Tan (2012), Anonymizing set-valued data by nonreciprocal recoding, KDD, section 5.2.
     """
@@ -189,7 +189,7 @@ def query_error(
 
 
 def _together(before: Itemsets, after: Itemsets) -> tuple[Itemsets, Itemsets]:
-    """Bring both over the same items: those of the first, and after them what only the second has."""
+    """Express both over the same items: those of the first, then those that only the second has."""
     check_sets(before=before, after=after)
     if not len(before):
         raise DataError("there are no records to compare")
@@ -197,7 +197,7 @@ def _together(before: Itemsets, after: Itemsets) -> tuple[Itemsets, Itemsets]:
 
 
 def over_both(first: Itemsets, second: Itemsets) -> tuple[Itemsets, Itemsets]:
-    """Bring two over the items of the first, and after them what only the second has."""
+    """Express two over the items of the first, then those that only the second has."""
     if not first.n_items or first.names.equals(second.names):
         return first.over(second.names), second
     if not second.n_items:

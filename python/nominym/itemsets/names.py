@@ -21,28 +21,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Missing = Literal["error", "empty"]
-"""What ``missing=`` takes: refuse missing rows and items, or take them for nothing."""
+"""Values of ``missing=``: raise on missing rows and items, or treat them as empty."""
 
 LARGEST = 2**31 - 1
-"""The largest whole number that files of text have for an item."""
+"""The largest whole number of an item in text files."""
 
 
 def check_missing(missing: object) -> None:
-    """Refuse what is no policy for missing values."""
+    """Raise unless a policy for missing values is valid."""
     if not isinstance(missing, str) or missing not in ("error", "empty"):
-        raise ParameterError(
-            "give 'error', or 'empty' to take what is missing for nothing", parameter="missing", value=missing
-        )
+        raise ParameterError("give 'error', or 'empty' to ignore missing values", parameter="missing", value=missing)
 
 
 def missing_error(what: str, column: Any = None) -> MissingValueError:
-    """Make the error for something missing; `what` says where."""
-    remedy = Advice("fill or drop it, or give {} to take it for nothing", missing="empty")
+    """Return the error for something missing; `what` says where."""
+    remedy = Advice("fill or drop it, or give {} to ignore it", missing="empty")
     return MissingValueError(f"{what} is missing", column=column, remedy=remedy)
 
 
 def plain(values: Any) -> Any:
-    """Bring names in an Arrow array to whole numbers of 64 bits or to text; None where they are something else."""
+    """Convert names in an Arrow array to whole numbers of 64 bits or to text; None where they are something else."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     kind = values.type
@@ -57,7 +55,7 @@ def plain(values: Any) -> Any:
 
 
 def from_python(values: Sequence[Any], where: Callable[[int], str], **about: Any) -> Any:
-    """Put names into an Arrow array; the error says where the first is that is none, by `where` of its place."""
+    """Convert names to an Arrow array; the error names the place of the first invalid one, as `where` words it."""
     try:
         # Arrow would take True for a number beside numbers.
         found = None if any(isinstance(value, bool | np.bool_) for value in values) else plain(pa.array(values))
@@ -73,16 +71,16 @@ def from_python(values: Sequence[Any], where: Callable[[int], str], **about: Any
 
 
 def _fault(value: Any, first: Any) -> str | None:
-    """Say why a value is no name beside the first one, or None."""
+    """Return why a value cannot be a name beside the first one, or None."""
     try:
         number = None if isinstance(value, str | bool) else operator.index(value)
     except TypeError:
         number = None
     if isinstance(value, str):
         if not is_unicode(value):
-            return f"{value!r} has half of a surrogate pair, which is no Unicode text; decode it anew"
+            return f"{value!r} has half of a surrogate pair, which is not Unicode text; decode it again"
     elif number is None:
-        return f"{shown(value)} of type {type(value).__name__} is no item; items are whole numbers or texts"
+        return f"{shown(value)} of type {type(value).__name__} is not an item; items are whole numbers or texts"
     elif not -(2**63) <= number < 2**63:
         return f"{shown(number)} has more than 64 bits; write such items as text"
     if isinstance(value, str) != isinstance(first, str):
@@ -91,7 +89,7 @@ def _fault(value: Any, first: Any) -> str | None:
 
 
 def shown(value: Any) -> str:
-    """Write a value for a message; Python refuses to write out numbers of thousands of digits.
+    """Return a value for a message; Python refuses to print numbers of thousands of digits.
 
     >>> shown("a"), shown(10**5000)
     ("'a'", 'a huge number')
@@ -103,7 +101,7 @@ def shown(value: Any) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Tell whether a text can be written: Python allows single surrogates, which no file does.
+    """Return whether a text can be encoded: Python allows single surrogates, files do not.
 
     >>> is_unicode("ü"), is_unicode("\\ud800")
     (True, False)
@@ -116,21 +114,21 @@ def is_unicode(text: str) -> bool:
 
 
 def texts(names: Any, where: str) -> list[str]:
-    """Return names as they stand in lines of text."""
+    """Return names as written in lines of text."""
     if pa.types.is_integer(names.type):
         numbers = names.to_numpy()
         wrong = np.flatnonzero((numbers < 0) | (numbers > LARGEST))
         if len(wrong):
-            raise DataError(f"item {numbers[wrong[0]]}: {where} has numbers from 0 to {LARGEST}; use a Parquet file")
+            raise DataError(f"item {numbers[wrong[0]]}: {where} holds numbers from 0 to {LARGEST}; use a Parquet file")
     found: list[str] = names.cast(pa.large_string()).to_pylist()
     odd = next((text for text in found if not text or re.search(r"[\s|]", text)), None)
     if odd is not None:
-        raise DataError(f"item {odd!r}: {where} cannot have blanks, bars and empty names; use a Parquet file")
+        raise DataError(f"item {odd!r}: {where} cannot hold blanks, bars or empty names; use a Parquet file")
     return found
 
 
 def as_list(values: Any) -> list[Any] | None:
-    """List what can be gone through, or return None for what only looks so, such as a scalar of numpy."""
+    """Return an iterable as a list, or None for what only looks like one, such as a numpy scalar."""
     try:
         return list(values)
     except (TypeError, OverflowError):
@@ -138,7 +136,7 @@ def as_list(values: Any) -> list[Any] | None:
 
 
 def checked_items(items: Any) -> Any:
-    """Check the list of all items that a caller gives, and put it into an Arrow array."""
+    """Check the list of all items given by a caller, and convert it to an Arrow array."""
     if isinstance(items, range):
         return _numbered(items)
     if isinstance(items, np.ndarray) and items.ndim == 1 and items.dtype.kind in "iu":
@@ -150,11 +148,11 @@ def checked_items(items: Any) -> Any:
             raise ParameterError(f"give the list of all items, not {type(items).__name__}", parameter="items")
         for place, value in enumerate(values):
             if is_missing(value):
-                raise ParameterError(f"the one at place {place} is missing", parameter="items")
-        listed = from_python(values, lambda place: f"place {place}", parameter="items")
+                raise ParameterError(f"the item at position {place} is missing", parameter="items")
+        listed = from_python(values, lambda place: f"position {place}", parameter="items")
     if len(listed.unique()) < len(listed):
         twice = pc.value_counts(listed).filter(pc.greater(pc.value_counts(listed).field("counts"), 1))
-        raise ParameterError(f"{twice[0]['values'].as_py()!r} stands twice", parameter="items")
+        raise ParameterError(f"{twice[0]['values'].as_py()!r} occurs twice", parameter="items")
     return listed
 
 
@@ -167,13 +165,13 @@ def _numbered(items: range) -> Any:
 
 
 def sorted_names(values: Any) -> Any:
-    """List the names that occur, in order: the order in which they appear would tell who was first."""
+    """List the names that occur, sorted: the order of appearance would reveal whose record came first."""
     found = values.unique()
     return found.take(pc.sort_indices(found))
 
 
 def code(values: Any, names: Any) -> NDArray[np.uint32] | int:
-    """Return the place of every value in a list of names, or the place of the first value that is not there."""
+    """Return the position of every value in a list of names, or the index of the first value that is not in it."""
     if not len(values):
         return np.empty(0, dtype=np.uint32)
     if values.type != names.type:
@@ -186,7 +184,7 @@ def code(values: Any, names: Any) -> NDArray[np.uint32] | int:
 
 
 def as_array(values: Any) -> NDArray[Any] | None:
-    """Return what lists values as an array of one dimension; None where it is something else."""
+    """Return a list of values as a one-dimensional array; None for anything else."""
     try:
         if str(getattr(values, "dtype", "")) in ("Int128", "UInt128"):
             # Versions of polars differ in what they do where numpy has no numbers as wide; some panic.
@@ -201,7 +199,7 @@ def as_array(values: Any) -> NDArray[Any] | None:
 
 
 def whole_numbers(values: Any) -> NDArray[Any] | None:
-    """Return a list of whole numbers of any library as an array; None where it is something else.
+    """Return a list of whole numbers from any library as an array; None for anything else.
 
     >>> whole_numbers([2, 1]), whole_numbers([0.5]), whole_numbers(None), whole_numbers([[1], [2, 3]])
     (array([2, 1]), None, None, None)

@@ -1,4 +1,4 @@
-"""Orders of set-valued records in which like ones follow each other."""
+"""Orders of set-valued records in which similar records are adjacent."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def gray_order(sets: Itemsets, *, progress: Progress = None) -> NDArray[np.uint32]:
-    """Sort records by their rank in the Gray code of their bitmaps. Equal ones stay in their order.
+    """Sort records by the rank of their bitmaps in Gray code. Equal records keep their order.
 
-    The first item is the highest bit. Nothing is unpacked: time grows with the items that records hold, times the
-    logarithm of their number.
+    The first item is the highest bit. Bitmaps are not expanded: time grows with the number of items held, times the
+    logarithm of the number of records.
 
     >>> import nominym as nym
     >>> sets = nym.Itemsets.from_lists([[1, 2], [2, 3], [1, 2, 4], [2, 3, 4], [1, 2, 3], [1, 3, 4]])
@@ -40,7 +40,7 @@ def gray_order(sets: Itemsets, *, progress: Progress = None) -> NDArray[np.uint3
 def gray_tsp_order(
     sets: Itemsets, segment: tuple[int, int] = SEGMENT, seed: int | None = None, *, progress: Progress = None
 ) -> NDArray[np.uint32]:
-    """Cut the Gray order into segments where it costs least, and look for the shortest path in each.
+    """Cut the Gray order into segments where it costs least, and search for a short path in each.
 
     >>> import nominym as nym
     >>> sets = nym.Itemsets.from_lists([[1, 2], [2, 3], [1, 2, 4], [2, 3, 4], [1, 2, 3], [1, 3, 4]])
@@ -51,10 +51,10 @@ def gray_tsp_order(
     Parameters
     ----------
     segment
-        Least and largest number of records in a segment. Where the records cannot be cut so, the upper bound is raised
-        to the next that allows it; fewer than the lower bound are one segment.
+        Least and largest number of records in a segment. Where the records cannot be cut this way, the upper bound is
+        raised to the next that allows it; fewer records than the lower bound form one segment.
     seed
-        For the tries that make paths shorter. The order tells nothing that records do not.
+        Seed of the search for shorter paths. The order reveals nothing that the records do not.
 
     References
     ----------
@@ -68,10 +68,10 @@ def gray_tsp_order(
 
 
 def best_order(sets: Itemsets, k: int, seed: int | None = None, *, progress: Progress = None) -> NDArray[np.uint32]:
-    """Look for an order of all records whose rings of ``k`` have a small expected error.
+    """Search for an order of all records whose rings of ``k`` have a small expected error.
 
-    From a graph of records that are near each other come a short closed tour and the preorder of a spanning tree; the
-    one with the smaller error at this k is given.
+    A graph of similar records yields a short closed tour and the preorder of a spanning tree; the one with the smaller
+    error at this k is returned.
 
     >>> import nominym as nym
     >>> sets = nym.Itemsets.from_lists([[1, 2], [2, 3], [1, 2, 4], [2, 3, 4], [1, 2, 3], [1, 3, 4]])
@@ -87,9 +87,9 @@ def best_order(sets: Itemsets, k: int, seed: int | None = None, *, progress: Pro
 
 
 def tree_order(sets: Itemsets, seed: int | None = None, *, progress: Progress = None) -> NDArray[np.uint32]:
-    """Return an order of all records in which like ones follow each other, cluster by cluster: a start for groups.
+    """Return an order of all records in which similar ones are adjacent, cluster by cluster: a start for groups.
 
-    It is the preorder of a spanning tree of the records that are near each other, small subtrees first.
+    It is the preorder of a spanning tree of similar records, small subtrees first.
 
     >>> import nominym as nym
     >>> sets = nym.Itemsets.from_lists([[1, 2], [7, 8, 9], [1, 2, 4], [7, 8], [1, 2, 3], [8, 9]])
@@ -104,7 +104,7 @@ def tree_order(sets: Itemsets, seed: int | None = None, *, progress: Progress = 
 
 
 def tour_length(sets: Itemsets, order: Any, cyclic: bool = True) -> int:
-    """Add up the distances (items that only one of two has) between consecutive records, and back to the first.
+    """Return the sum of distances (items that only one of two has) between consecutive records, and back to the first.
 
     >>> import nominym as nym
     >>> sets = nym.Itemsets.from_lists([[1, 2], [2, 3], [1, 2, 4], [2, 3, 4], [1, 2, 3], [1, 3, 4]])
@@ -116,7 +116,7 @@ def tour_length(sets: Itemsets, order: Any, cyclic: bool = True) -> int:
 
 
 def check_order(order: Any, n: int | None = None) -> NDArray[np.uint32]:
-    """Refuse what is no order of ``n`` records, or of any number of them."""
+    """Raise unless given an order of ``n`` records, or of any number of them."""
     given = whole_numbers(order)
     if given is None:
         raise ParameterError("give a name, or the numbers of all records", parameter="order")
@@ -127,7 +127,7 @@ def check_order(order: Any, n: int | None = None) -> NDArray[np.uint32]:
 
 
 def check_segment(segment: Any) -> tuple[int, int]:
-    """Refuse what is no range of sizes."""
+    """Raise unless given a range of sizes."""
     sizes = whole_numbers(segment)
     if sizes is None or len(sizes) != 2 or not 2 <= sizes[0] <= sizes[1] < 2**32:
         what = "give the least and the largest number of records, 2 or more"

@@ -1,4 +1,4 @@
-"""Recoding: releases of set-valued records in which each has k equally likely forms."""
+"""Recoding: releases of set-valued records in which each record has k possible published forms."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 
 _LEARNED = {3: 0.339, 4: 0.389, 5: 0.203, 6: 0.225, 7: 0.145, 8: 0.154, 10: 0.116, 12: 0.092, 16: 0.067}
-"""By k, the mean probability with which 20 insiders among 5,000 records of a ring guess the row of another, as
-``risk.worlds`` measures it. Without insiders, or at odd k with insiders far away, it is 1/k."""
+"""By k, the mean probability with which 20 insiders among 5,000 records of a ring guess another's row, measured by
+``risk.worlds``. Without insiders, or at odd k with insiders far away, it is 1/k."""
 
 _GIVEN = "given"
-"""The name of an order that was given by number, and of a taxonomy: the method of a release does not keep them."""
+"""Stands for an order given by number, and for a taxonomy: the method of a release does not keep them."""
 
-_LABELLED = "whoever knows the labels of some records, which are published, is an insider and learns about all others"
+_LABELLED = "anyone who knows the published labels of some records is an insider and learns about all others"
 _REMEDY = Advice("use {}, or give {} if members may learn about each other", structure="groups", insiders="accepted")
 
 
 class _Numbers:
-    """The numbers of all records in an order, as a value: it can be compared and hashed, and is not shown."""
+    """The numbers of all records in an order, as a value that can be compared and hashed, and is not shown."""
 
     def __init__(self, order: Any) -> None:
         self.order = orders.check_order(order).copy()
@@ -62,7 +62,7 @@ class _Numbers:
 
 @dataclass(frozen=True, repr=False)
 class Recode(RecodeOptions, Method):
-    """Recoding of set-valued records with its options; ``recode`` explains them.
+    """Recoding of set-valued records and its options, which ``recode`` explains.
 
     >>> import nominym as nym
     >>> nym.itemsets.Recode(k=8)
@@ -74,7 +74,7 @@ class Recode(RecodeOptions, Method):
     """
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning, or two meanings."""
+        """Check the options and their combination."""
         self._set("segment", orders.check_segment(self.segment))
         if self.order is None:
             self._set("order", self._usual_order)
@@ -87,9 +87,9 @@ class Recode(RecodeOptions, Method):
             raise ParameterError("give less than 10^9 seconds", parameter="limit", value=self.limit)
         if (self.k is None) == (self.l is None):
             remedy = Advice("give {} (rows that a record may be) or {} (sensitive labels)", k=NO_VALUE, l=NO_VALUE)
-            raise ParameterError("one of two numbers is needed, not both", remedy=remedy)
+            raise ParameterError("give one of the two numbers, not both", remedy=remedy)
         if self.least >= 2**32:
-            raise ParameterError("there are never so many records", parameter=self._said)
+            raise ParameterError("too large for any set of records", parameter=self._said)
         if self.structure == "ring" and self.insiders == "refused":
             self._check_ring()
         names = (*get_args(OrderName), _GIVEN)
@@ -97,7 +97,7 @@ class Recode(RecodeOptions, Method):
             what = f"give {', '.join(map(repr, names[:-1]))}, or the numbers of all records"
             raise ParameterError(what, parameter="order", value=self.order)
         if self.order != "gray-tsp" and self.segment != SEGMENT:
-            what = "it plays a part only where order is 'gray-tsp'"
+            what = "it applies only where order is 'gray-tsp'"
             raise ParameterError(what, parameter="segment", value=self.segment)
         if self.taxonomy is not None and self.taxonomy != _GIVEN:
             check_taxonomy(self.taxonomy)
@@ -107,13 +107,13 @@ class Recode(RecodeOptions, Method):
 
     @property
     def _usual_order(self) -> str:
-        """The order where none is given: groups start from clusters, the others are as published."""
+        """Return the default order: groups start from clusters, the others are as published."""
         in_groups = isinstance(self.structure, str) and self.structure == "groups"
         return "tree" if in_groups and self.segment == SEGMENT else "gray-tsp"
 
     @property
     def implied(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The order, where it is that of the structure."""
+        """Return the order, if it is the default of the structure."""
         return ("order",) if self.order == self._usual_order else ()
 
     @property
@@ -122,23 +122,23 @@ class Recode(RecodeOptions, Method):
 
     @property
     def least(self) -> int:
-        """The number of forms that a record has to have: k, or l."""
+        """Return the number of forms that a record must have: k, or l."""
         return int(getattr(self, self._said))
 
     @property
     def bound(self) -> float | None:
-        """The re-identification probability that groups of k guarantee, 1/k; None for rings, and for l.
+        """Return the re-identification probability that groups of k guarantee, 1/k; None for rings, and for l.
 
         In a ring insiders learn more, and l is about labels that a group shows.
         """
         return 1 / self.least if self.l is None and self.structure != "ring" else None
 
     def _check_ring(self) -> None:
-        """Refuse rings of which insiders learn everything, or of which anybody may be one."""
+        """Raise on rings in which insiders learn everything, or in which anyone may be an insider."""
         if self.l is not None:
             raise ParameterError(f"in a ring {_LABELLED}", parameter="l", value=self.l, remedy=_REMEDY)
         if self.k == 2 or (self.k == 3 and self.method == "wmc"):
-            how = "two assignments" if self.k == 2 else "assignments by 'wmc' that move all records alike"
+            how = "two assignments" if self.k == 2 else "assignments by 'wmc' that shift all records equally"
             what = f"a ring of {self.k} has {how}: one insider, who knows their own row, learns the rows of all"
             raise ParameterError(what, parameter="k", value=self.k, remedy=_REMEDY)
 
@@ -164,12 +164,12 @@ class Recode(RecodeOptions, Method):
 
     @property
     def public(self) -> Recode:
-        """The method without the numbers of records, if the order was given by number, and without a taxonomy."""
+        """Return the method without the record numbers of a given order, and without a taxonomy."""
         order = self.order if isinstance(self.order, str) else _GIVEN
         return replace(self, order=order, taxonomy=None if self.taxonomy is None else _GIVEN)
 
     def params(self) -> dict[str, Any]:
-        """List the options that play a part, for the record of a release."""
+        """Return the options in effect, for the record of a release."""
         segment = {"segment": self.segment} if self.order == "gray-tsp" else {}
         meant = {} if self.taxonomy is None else {"taxonomy": _GIVEN}
         return {**super().params(), "order": self.public.order, **segment, **meant}
@@ -182,13 +182,10 @@ class Recode(RecodeOptions, Method):
         progress: Progress = None,
         person: Any = None,
     ) -> Release:
-        """Publish the records so that each may be any of k rows or more, or groups show l labels."""
+        """Publish the records so that each may be any of at least k rows, or groups show l labels."""
         check_sets(sets=sets)
         check_seed(seed)
-        if sets.n < self.least:
-            what = f"{sets.n:,} records, but each is to have {self.least:,} forms"
-            remedy = "give a smaller number, or more records"
-            raise DataError(what, parameter=self._said, value=self.least, remedy=remedy)
+        self.check_size(sets.n)
         if self.structure == "ring" and self.insiders == "refused":
             if labels is not None:
                 raise ParameterError(f"in a ring {_LABELLED}", parameter="labels", remedy=_REMEDY)
@@ -221,6 +218,21 @@ class Recode(RecodeOptions, Method):
             taxonomy=meant,
         )
 
+    def check_size(self, records: int) -> None:
+        """Refuse fewer records than each is to have forms."""
+        if records < self.least:
+            what = f"{records:,} records, but each needs {self.least:,} forms"
+            remedy = "give a smaller number, or more records"
+            raise DataError(what, parameter=self._said, value=self.least, remedy=remedy)
+
+    def stated(self, labelled: bool, summary: Mapping[str, Any], seeded: bool) -> Guarantee:
+        """State what a release guarantees, by what it says of labels and groups."""
+        labels = ["the label"] if labelled else []
+        said = self.statement(["the items"], labels, seeded=seeded)
+        if said.kind == "groups" and "persons" in summary.get("groups", {}):
+            return of_groups(self.least, ["the items"], labels, what="all items", person="of persons")
+        return said
+
     def _taxonomy(self) -> Taxonomy | None:
         if isinstance(self.taxonomy, str):
             raise ParameterError("it was not kept; give it", parameter="taxonomy", value=self.taxonomy)
@@ -228,7 +240,7 @@ class Recode(RecodeOptions, Method):
         return meant
 
     def _labels(self, sets: Itemsets, labels: Any) -> Column | None:
-        """Code the labels, once, and refuse those that are too frequent for l."""
+        """Code the labels once, and raise on those that are too frequent for l."""
         if labels is None:
             if self.l is not None:
                 remedy = Advice("give {}", labels=NO_VALUE)
@@ -236,7 +248,7 @@ class Recode(RecodeOptions, Method):
             return None
         column = code_labels(labels, sets.n)
         if self.l == 1:
-            warn("l=1 publishes every record as it is")
+            warn("l=1 publishes every record unchanged")
         frequent = int(np.argmax(column.counts))
         count = int(column.counts[frequent])
         if self.l is not None and count * self.l > sets.n:
@@ -252,7 +264,7 @@ class Recode(RecodeOptions, Method):
         return column
 
     def _persons(self, sets: Itemsets, person: Any) -> Column:
-        """Code whose records they are, and refuse what does not go with persons."""
+        """Code the persons, and raise on options that do not work with persons."""
         if self.structure != "groups" or self.l is not None:
             said = {"l": self.l} if self.l is not None else {"structure": self.structure}
             raise ParameterError(
@@ -288,7 +300,7 @@ class Recode(RecodeOptions, Method):
         seed: int | None,
         progress: Progress,
     ) -> tuple[Graph, NDArray[np.uint32], tuple[NDArray[np.uint32], int] | None]:
-        """Say who may be whom, and draw an assignment; all assignments, where there are such."""
+        """Match records with nodes and draw an assignment; also return all assignments, where there are any."""
         if self.structure == "ring":
             method = str(self.method)
             with reporter(progress, "assignment") as report:
@@ -326,11 +338,11 @@ def recode(
     seed: int | None = None,
     progress: Progress = None,
 ) -> Release:
-    """Publish set-valued records so that each may be any of k rows or more, or groups show l labels.
+    """Publish set-valued records so that each may be any of at least k rows, or groups show l labels.
 
-    Every record is matched with the published forms of k records like it, one of which is drawn to be its own. A
-    published form is what most of the records say that may be it (*base*), the items on which they disagree
-    (*distance*) and the number of items in which one of them differs from the base at most (*threshold*).
+    Every record is matched with the published forms of k similar records, one of which is drawn to be its own. A
+    published form consists of the items that most of its possible records have (*base*), the items on which they
+    disagree (*distance*) and the largest number of items in which one of them differs from the base (*threshold*).
 
     >>> import nominym as nym
     >>> sets = nym.Itemsets.from_lists([[1, 2], [2, 3], [1, 2, 4], [2, 3, 4], [1, 2, 3], [1, 3, 4]])
@@ -354,24 +366,24 @@ def recode(
         Number of published forms that are equally likely to be a record's, 2 or more.
     l
         Instead of k: every group shows at least l labels, each on at most a share 1/l of its rows. No label may be on
-        more than a share 1/l of the records. Nothing is guaranteed about what an adversary believes: groups depend on
-        labels, so whoever knows the rule can learn from who is grouped with whom (minimality), nor about the
-        probability of a row. In a ring, labels move along with the records that are drawn, so that some of the l labels
-        published there may be the same.
+        more than a share 1/l of the records. Nothing is guaranteed about what an adversary believes, because groups
+        depend on labels, so whoever knows the rule can learn from who is grouped with whom (minimality), nor about the
+        probability of a row. In a ring, labels move with the drawn records, so that some of the l labels published
+        there may be the same.
     labels
-        The sensitive label of each record, which is published beside its form. Needed for l; goes along with k.
+        The sensitive label of each record, published beside its form. Required for l, optional with k.
     person
-        Whose record each is, where a person has several: groups then hold k different persons. It is not published.
+        The person of each record, where a person has several: groups then hold k different persons. Not published.
     structure
-        "groups": disjoint groups of k to 2k − 1 alike records, each of which matches all of its group. "ring": the
+        "groups": disjoint groups of k to 2k − 1 similar records, each of which matches all of its group. "ring": the
         published method; a record matches itself and the next k − 1 along the order, cyclically; with l, the nearest
-        along the order with labels of their own. All draws from a ring are bound together, so that insiders, members
+        along the order with labels of their own. All draws from a ring depend on each other, so that insiders, members
         who know their own rows, learn more about others than in groups; nothing is guaranteed. "cahd": the baseline,
         groups of consecutive records.
     order
         "gray": records by their rank in Gray code; "gray-tsp": short paths inside segments of it; "best": an order
-        found for this k from a graph of near records; "tree": the preorder of a spanning tree of that graph, cluster by
-        cluster; or the numbers of all records. Without it, "tree" for groups and "gray-tsp" for the others.
+        found for this k from a graph of similar records; "tree": the preorder of a spanning tree of that graph, cluster
+        by cluster; or the numbers of all records. By default "tree" for groups and "gray-tsp" for the others.
     method
         How to draw an assignment from a ring, for structure="ring" only: "split" (default) halves the graph along Euler
         circuits; "augment" extracts all k assignments by random walks, "closed-walk" as published, "wmc" with
@@ -380,17 +392,17 @@ def recode(
     segment
         Least and largest number of records in the segments of "gray-tsp".
     effort, limit
-        With groups: how much to search for better ones ("none", "usual", "long"), and seconds after which no further
-        pass over the records begins. With a limit the result depends on the machine, not on the seed alone.
+        With groups: how hard to search for better ones ("none", "usual", "long"), and the time in seconds after which
+        no further pass over the records begins. With a limit the result depends on the machine, not on the seed alone.
     insiders
-        With a ring: "refused" warns of what insiders learn, and refuses rings of k = 2 (of 3 with "wmc"), in which one
-        insider learns everything, and rings with labels, in which everybody whose label is known is one. "accepted"
-        makes them all the same.
+        With a ring: "refused" warns of what insiders learn, and rejects rings of k = 2 (of 3 with "wmc"), in which one
+        insider learns everything, and rings with labels, in which everybody whose label is known is an insider.
+        "accepted" allows all of them.
     taxonomy
         What the items mean. Items then name concepts, by id, label or synonym, and every record is closed: it gets all
-        concepts above its items, except for the root, which all would have. Groups are formed and votes taken of the
-        closures, so that an item without a majority is published as the lowest concept above it that has one. A base is
-        closed too; ``rel.lowest()`` has what people read. The guarantee is the same.
+        concepts above its items, except the root, which all would have. Groups and votes use the closures, so that an
+        item without a majority is published as the lowest concept above it that has one. A base is closed too;
+        ``rel.lowest()`` returns its lowest concepts. The guarantee is the same.
     seed
         For studies: the same seed gives the same release. Whoever has it and the records knows the assignment, so a
         seeded release guarantees nothing.
@@ -400,7 +412,7 @@ def recode(
     Returns
     -------
     Release
-        Its rows are in random order. ``rel.secret`` is for the owner alone.
+        Its rows are in random order. ``rel.secret`` is for the owner only.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What is published of set-valued records, and what only their owner may know."""
+"""The published form of set-valued records, and what only their owner may know."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nominym.atomic import check_new, draft_of
 from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import DataError, MissingValueError, ParameterError
 from nominym.files import StrPath
-from nominym.guarantee import Guarantee, none, of_groups
+from nominym.guarantee import Guarantee, none
 from nominym.itemsets import metrics
 from nominym.itemsets.concepts import check_taxonomy, closed, lowest
 from nominym.itemsets.graph import Graph
@@ -35,20 +35,20 @@ class Secret(OwnersOnly):
     """The owner's side of a release."""
 
     original: Itemsets
-    """The records as they were; with a taxonomy, their closures, which have all concepts above their items."""
+    """The original records; with a taxonomy, their closures, which have all concepts above their items."""
     graph: Graph
-    """Which records may be which nodes."""
+    """The graph of which records may be which nodes."""
     assignment: NDArray[np.uint32]
-    """For each record, the record whose published form it got."""
+    """For each record, the record whose published form it received."""
     row_of: NDArray[np.uint32]
     """For each record, the row of the release that has its published form: record i is in row
     ``row_of[assignment[i]]``."""
     expected_error: float
-    """Error rate, expected over all nodes that a record matches."""
+    """Expected error rate over all nodes that a record matches."""
     assignments: NDArray[np.uint32] | None = None
-    """All assignments, m × n, where the method extracts all of them."""
+    """All assignments, m × n, if the method extracts all of them."""
     chosen: int | None = None
-    """Which of them was chosen."""
+    """The index of the chosen one."""
     seed: int | None = None
     """The seed, if one was given: whoever has it and the records can repeat every draw."""
 
@@ -61,10 +61,10 @@ class Secret(OwnersOnly):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """Published records: row by row a base, the items in which it may be wrong, and in how many of them at most.
+    """Published records: in each row a base, the items in which it may be wrong, and the largest number of wrong items.
 
-    Rows are in random order. ``secret`` is for the owner; everything else may be published. Pickling and copying leave
-    out the secret, and files never have it.
+    Rows are in random order. ``secret`` is for the owner; everything else may be published. Pickles, copies and files
+    never contain the secret.
 
     >>> import nominym as nym
     >>> rel = nym.itemsets.Release(
@@ -79,27 +79,27 @@ class Release:
     """
 
     base: Itemsets
-    """For each row, the items that most of the records have that it may stand for."""
+    """For each row, the items that most of its possible records have."""
     distance: Itemsets
-    """For each row, the items that some of them have and others have not."""
+    """For each row, the items on which they disagree."""
     threshold: NDArray[np.uint32]
-    """For each row, the largest number of items in which one of them differs from the base."""
+    """For each row, the largest number of items in which a possible record differs from the base."""
     labels: NDArray[Any] | None = None
-    """For each row, the label of the record that it was chosen to be, where there are labels."""
+    """For each row, the label of the record it was drawn for, if there are labels."""
     method: Recode | None = None
-    """The method that made it; None where a file does not say."""
+    """The method that made it; None if a file does not say."""
     params: dict[str, Any] = field(default_factory=dict)
     """How it was made; never the seed."""
     summary: dict[str, Any] = field(default_factory=dict)
-    """What was achieved, in figures that do not depend on the draw."""
+    """What was achieved: figures that do not depend on the draw."""
     secret: Secret | None = None
     """The owner's side. Never publish it."""
     taxonomy: Taxonomy | None = None
-    """What the items mean, where records were recoded by closures: then items are concepts, by id. Files do not have
-    it; ``read_release`` takes it."""
+    """The taxonomy of the items, if records were recoded by closures: items are then ids of concepts. Files do not
+    hold it; pass it to ``read_release``."""
 
     def __post_init__(self) -> None:
-        """Check that the parts belong together, and protect them from changes."""
+        """Check that the parts are consistent, and make them read-only."""
         check_sets(base=self.base, distance=self.distance)
         n = self.base.n
         threshold = whole_numbers(self.threshold)
@@ -132,14 +132,14 @@ class Release:
         Parameters
         ----------
         records
-            The items of one record, or the records of an ``Itemsets``. Items that the release does not know are
-            allowed: no row could be a record that has one. With a taxonomy, items are concepts of it, and what is
-            compared are closures.
+            The items of one record, or the records of an ``Itemsets``. Items that the release does not contain are
+            allowed: no row could be a record that has one. With a taxonomy, items are its concepts, and closures are
+            compared.
 
         Returns
         -------
         int or array
-            The number of rows, for one record or for each. Every original record could be k rows at least.
+            The number of rows, for one record or for each. Every original record could be at least k rows.
         """
         single = not isinstance(records, Itemsets)
         given = records if isinstance(records, Itemsets) else Itemsets.from_lists([records])
@@ -152,11 +152,11 @@ class Release:
         return int(found[0]) if single else found
 
     def error_rate(self, *, expected: bool = False, progress: Progress = None) -> float:
-        """Average over the records the items flipped in the base they got, relative to their own items; owner only.
+        """Return the mean share of items flipped in the base of a record, relative to its own items; owner only.
 
-        With ``expected=True``, not for the assignment that was chosen, but expected over all nodes that a record
-        matches. See ``nominym.itemsets.error_rate``. With a taxonomy, items are those of the closures: a concept that
-        is published a level too high counts as one that is missing, not as two that differ.
+        With ``expected=True``, the expectation over all nodes that a record matches, not the chosen assignment. See
+        ``nominym.itemsets.error_rate``. With a taxonomy, items are those of the closures: a concept published one level
+        too high counts as one missing item, not as two different ones.
         """
         secret = self._owners("error_rate()")
         if expected:
@@ -173,7 +173,7 @@ class Release:
         *,
         progress: Progress = None,
     ) -> float:
-        """Average the error of the base bitmaps' answers to random counting queries; owner only.
+        """Return the mean error of the bases' answers to random counting queries; owner only.
 
         See ``nominym.itemsets.query_error``. With a taxonomy, queries name any concepts of the closures: a record has
         one if it has an item below it.
@@ -184,7 +184,7 @@ class Release:
     def semantic_error(
         self, taxonomy: Taxonomy | None = None, *, measure: str | Measure = "wu-palmer", progress: Progress = None
     ) -> float:
-        """Average how far the items of the records are from the nearest published ones, and back; owner only.
+        """Return the mean distance of items from the nearest published ones, and vice versa; owner only.
 
         The taxonomy is by default the one of the release. See ``nominym.itemsets.semantic_error``.
         """
@@ -194,7 +194,7 @@ class Release:
         return metrics.semantic_error(secret.original, self.base, tax, rows, measure=measure, progress=progress)
 
     def lowest(self, taxonomy: Taxonomy | None = None, *, labels: bool = False) -> Itemsets:
-        """Return the lowest concepts of every base, as people read them: what is above one of them is left out.
+        """Return the lowest concepts of every base; concepts above one of them are left out.
 
         The taxonomy is by default the one of the release. See ``nominym.itemsets.lowest``.
         """
@@ -209,7 +209,7 @@ class Release:
     def to_parquet(self, path: StrPath, *, overwrite: bool = False) -> None:
         """Write what is published to a Parquet file: lists base and distance, threshold, and label if there is one.
 
-        The file gets its name when it is complete. One that is already there is replaced only with ``overwrite=True``.
+        The file appears only when it is complete. An existing file is replaced only with ``overwrite=True``.
         ``params`` and ``summary`` are in its metadata.
         """
         from nominym.itemsets.files import draft_parquet
@@ -219,10 +219,10 @@ class Release:
             draft_parquet(self, draft)
 
     def to_text(self, path: StrPath, *, overwrite: bool = False) -> None:
-        """Write what is published as text, one row a line: ``base items | distance items | threshold | label``.
+        """Write what is published as text, one row per line: ``base items | distance items | threshold | label``.
 
-        Items stand between blanks, as in FIMI files; the fourth field is there if there are labels, and goes to the end
-        of the line. Items have to be whole numbers from 0 to 2^31 − 1, or texts without blanks and bars.
+        Items are separated by blanks, as in FIMI files; the fourth field exists if there are labels, and extends to the
+        end of the line. Items have to be whole numbers from 0 to 2^31 − 1, or texts without blanks and bars.
         """
         from nominym.itemsets.files import draft_text
 
@@ -232,17 +232,13 @@ class Release:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the release guarantees: the claim, its adversary, unit and premise, and what is not covered."""
+        """Return what the release guarantees: the claim, its adversary, unit and premise, and what is not covered."""
         if self.method is None:
             return none("Nothing is guaranteed: how the release was made is not recorded.")
-        labels = [] if self.labels is None else ["the label"]
-        said = self.method.statement(["the items"], labels, seeded=bool(self.params.get("seeded")))
-        if said.kind == "groups" and "persons" in self.summary.get("groups", {}):
-            return of_groups(self.method.least, ["the items"], labels, what="all items", person="of persons")
-        return said
+        return self.method.stated(self.labels is not None, self.summary, bool(self.params.get("seeded")))
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two publish the same rows in the same order."""
+        """Return whether two releases have the same rows in the same order."""
         if not isinstance(other, Release):
             return NotImplemented
         labels = [None if release.labels is None else release.labels.tolist() for release in (self, other)]
@@ -252,7 +248,7 @@ class Release:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """Name method and size; records and secrets are not shown."""
+        """Return method and size; records and secrets are not shown."""
         made = "" if self.method is None else f" of {self.method!r}"
         return f"<Release{made}: {self.base.n:,} records of {self.base.n_items:,} items>"
 
@@ -261,7 +257,7 @@ class Release:
         said = self.guarantee
         rows: list[tuple[object, object]] = [("Guarantee", said.headline), ("", said.claim), *said.terms]
         if "expected_error" in self.summary:
-            error = f"{self.summary['expected_error']:.1%} of a record's own, expected"
+            error = f"{self.summary['expected_error']:.1%} of a record's items, expected"
             rows.append(("Items wrong in the base", error))
         return chart.card(repr(self), rows)
 
@@ -270,7 +266,7 @@ class Release:
         return {**self.__dict__, "secret": None}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take the public side back, and protect it from changes."""
+        """Restore the public side, and make it read-only."""
         for name, value in state.items():
             object.__setattr__(self, name, value)
         self.__post_init__()
@@ -282,7 +278,7 @@ class Release:
 
 
 def code_labels(labels: Any, n: int) -> Column:
-    """Code the labels of ``n`` records, of any library; those that are coded already are not coded again."""
+    """Code the labels of ``n`` records from any library; already coded labels are not coded again."""
     column = labels if isinstance(labels, Column) else code(labels, "labels")
     if len(column) != n:
         raise DataError(f"{len(column):,} labels for {n:,} records; give one for each")
@@ -296,7 +292,7 @@ def code_labels(labels: Any, n: int) -> Column:
 
 
 def _array_of(column: Column) -> NDArray[Any]:
-    """Turn labels into an array that cannot be changed: of whole numbers, or of objects."""
+    """Return labels as a read-only array of whole numbers or objects."""
     kinds = np.fromiter(column.categories, dtype=object, count=len(column.categories))
     if all(type(kind) is int and -(2**63) <= kind < 2**63 for kind in column.categories) and len(kinds):
         kinds = kinds.astype(np.int64)
@@ -319,7 +315,7 @@ def publish(
     progress: Progress = None,
     taxonomy: Taxonomy | None = None,
 ) -> Release:
-    """Make a release: let the preimages of every node vote, give out the labels, and shuffle the rows.
+    """Make a release: let the preimages of every node vote, assign the labels, and shuffle the rows.
 
     >>> from nominym.itemsets.graph import Ring
     >>> rows = [[0, 1], [1, 2], [0, 1, 3], [1, 2, 3], [0, 1, 2], [0, 2, 3]]
@@ -329,9 +325,9 @@ def publish(
     >>> rel.base[row], rel.distance[row], int(rel.threshold[row]), rel.labels[row]
     ([0, 1], [2, 3], 1, 'b')
 
-    ``assignment`` is the node that was drawn for each record, among those that it matches in the graph; ``assignments``
-    and ``chosen`` are for the owner. ``summary`` adds figures that do not depend on the draw. The order of the rows has
-    a stream of its own, so that it tells nothing of the assignment.
+    ``assignment`` is the node drawn for each record, among those it matches in the graph; ``assignments`` and
+    ``chosen`` are for the owner. ``summary`` adds figures that do not depend on the draw. The order of the rows has its
+    own random stream, so that it reveals nothing about the assignment.
     """
     check_seed(seed)
     n = sets.n

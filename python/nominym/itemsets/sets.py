@@ -34,16 +34,16 @@ Item = int | str
 """The name of an item."""
 
 ROWS = 1 << 16
-"""Rows that are written to a file at a time: Ctrl-C is heard in between."""
+"""Rows written to a file at a time; Ctrl-C is handled in between."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Itemsets:
-    """Records that are sets of items, such as baskets, symptoms or search terms. They cannot be changed.
+    """Immutable records that are sets of items, such as baskets, symptoms or search terms.
 
-    Made by one of the ``from_…`` methods. Items have names: whole numbers or texts. Records are numbered from 0 and may
-    be empty. Each record is kept as the list of its items, so a million records over ten million items need no more
-    room than what they hold.
+    Create them with one of the ``from_…`` methods. Items have names: whole numbers or texts. Records are numbered from
+    0 and may be empty. Each record is stored as the list of its items, so a million records over ten million items need
+    no more memory than the items they hold.
 
     >>> import nominym as nym
     >>> sets = nym.Itemsets.from_lists([["bread", "milk"], ["milk", "beer"], []])
@@ -67,7 +67,7 @@ class Itemsets:
 
     @classmethod
     def from_lists(cls, rows: Iterable[Any], items: Any = None, *, missing: Missing = "error") -> Itemsets:
-        """Make records from lists of items; tuples, sets and arrays will do.
+        """Make records from lists, tuples, sets or arrays of items.
 
         >>> import nominym as nym
         >>> nym.Itemsets.from_lists([{3, 1}, (), [7]]).to_lists()
@@ -76,9 +76,9 @@ class Itemsets:
         Parameters
         ----------
         rows
-            One list of whole numbers or texts for each record. An item that stands twice in a row is an error.
+            One list of whole numbers or texts for each record. A repeated item in a row is an error.
         items
-            All items that there are, in the order wanted. By default those that occur, in order.
+            All possible items, in the desired order. By default those that occur, sorted.
         missing
             "error", or "empty": a missing row (None, NaN) is a record without items, and a missing item is left out.
         """
@@ -88,7 +88,7 @@ class Itemsets:
 
     @classmethod
     def from_column(cls, series: Any, items: Any = None, *, missing: Missing = "error") -> Itemsets:
-        """Make records from a column of lists, of pandas, polars or Arrow.
+        """Make records from a pandas, polars or Arrow column of lists.
 
         >>> import pandas as pd
         >>> import nominym as nym
@@ -110,7 +110,7 @@ class Itemsets:
         >>> nym.Itemsets.from_frame(pd.DataFrame({"milk": [True, False], "beer": [1, 0]})).to_lists()
         [['milk', 'beer'], []]
 
-        A pandas or polars frame, an Arrow table or a mapping of columns. ``missing="empty"`` takes missing cells for
+        A pandas or polars frame, an Arrow table or a mapping of columns. ``missing="empty"`` treats missing cells as
         false.
         """
         names.check_missing(missing)
@@ -119,7 +119,7 @@ class Itemsets:
 
     @classmethod
     def from_csr(cls, matrix: Any, items: Any = None) -> Itemsets:
-        """Make records from a sparse matrix of SciPy in CSR form: 1 or True where a record holds an item.
+        """Make records from a SciPy sparse matrix in CSR form: 1 or True where a record holds an item.
 
         >>> import numpy as np
         >>> import nominym as nym
@@ -128,7 +128,7 @@ class Itemsets:
         >>> nym.Itemsets.from_csr(Matrix()).to_lists()
         [[0, 3], []]
 
-        Stored zeros are no items; other values than 0 and 1 are an error. ``items`` names the columns, by default with
+        Stored zeros are not items; values other than 0 and 1 are an error. ``items`` names the columns, by default with
         their numbers.
         """
         starts, codes, width = columns.from_csr(matrix)
@@ -139,7 +139,7 @@ class Itemsets:
 
     @classmethod
     def from_fimi(cls, path: StrPath, items: Any = None, *, progress: Progress = None) -> Itemsets:
-        """Read records from a file: items as whole numbers between blanks, one record a line.
+        """Read records from a file of whole numbers separated by blanks, one record per line.
 
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
@@ -152,8 +152,8 @@ class Itemsets:
         ((1, 3, 7, 10000000), [[1, 3, 7], [], [3, 10000000]])
 
         This is the format of the frequent itemset mining repository (FIMI). An empty line is a record without items;
-        the line feed at the end of the file begins none. Files that end in ``.gz`` are unpacked. Items are numbers up
-        to 2^31 − 1, with any gaps. ``items`` as in ``from_lists``.
+        the line feed at the end of the file does not start another. Files that end in ``.gz`` are decompressed. Items
+        are numbers up to 2^31 − 1, with any gaps. ``items`` as in ``from_lists``.
         """
         data = read_bytes(path)
         if Path(path).suffix == ".gz":
@@ -169,7 +169,7 @@ class Itemsets:
     def from_baskets(
         cls, path: StrPath, items: Any = None, *, delimiter: str = ",", encoding: str = "utf-8"
     ) -> Itemsets:
-        """Read records from a file of baskets: items by name between commas, one record a line, no column names.
+        """Read records from a file of baskets: item names separated by commas, one record per line, no header.
 
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
@@ -181,8 +181,8 @@ class Itemsets:
         >>> sets.items, sets.to_lists()
         (('beer', 'bread', 'whole milk'), [['bread', 'whole milk'], ['beer'], []])
 
-        Blanks around items and empty cells do not count; an empty line is a record without items. Items that are all
-        written as whole numbers are such. ``items`` as in ``from_lists``.
+        Blanks around items and empty cells are ignored; an empty line is a record without items. If all items are
+        written as whole numbers, they are read as such. ``items`` as in ``from_lists``.
         """
         text = read_text(path, encoding, Advice("pass the encoding of the file, for example {}", encoding="latin-1"))
         if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
@@ -206,8 +206,8 @@ class Itemsets:
         >>> nym.Itemsets.from_long(sold, "receipt", "article").to_lists()
         [['bread', 'milk'], ['milk']]
 
-        ``record`` and ``item`` name columns. Records are in the order in which they appear first; an item that stands
-        several times in a record counts once. With ``missing="empty"``, a missing item is none.
+        ``record`` and ``item`` name columns. Records are in order of first appearance; repeated items of a record count
+        once. With ``missing="empty"``, missing items are ignored.
         """
         names.check_missing(missing)
         starts, codes, found, _ = columns.from_long(table, record, item, missing, of_text=False)
@@ -220,7 +220,7 @@ class Itemsets:
 
     @classmethod
     def of_long_file(cls, table: Any, record: str, item: str, missing: Missing) -> tuple[Itemsets, NDArray[np.int64]]:
-        """Make records from a table that was read from a file, and return the first row of each too."""
+        """Make records from a table read from a file; also return the first row of each."""
         starts, codes, found, firsts = columns.from_long(table, record, item, missing, of_text=True)
         return cls._made(starts, codes, found), firsts
 
@@ -237,7 +237,7 @@ class Itemsets:
         made = _core.Sets.make(len(found), starts, codes)
         if isinstance(made, tuple):
             row, item = made
-            what = f"row {row}: item {found[item].as_py()!r} stands twice; an item is in a set or it is not"
+            what = f"row {row}: item {found[item].as_py()!r} occurs twice; an item is in a set or it is not"
             raise DataError(what, column=column)
         return cls(made, found)
 
@@ -274,7 +274,7 @@ class Itemsets:
     def to_frame(self, library: Literal["pandas", "arrow", "polars"] = "pandas") -> Any:
         """Return the records as a table with a boolean column for each item.
 
-        Arrow and polars have texts for column names, so whole numbers are written as such there.
+        In Arrow and polars, column names are texts, so whole numbers become texts.
 
         >>> import nominym as nym
         >>> nym.Itemsets.from_lists([[2, 1], [2]]).to_frame()
@@ -285,7 +285,7 @@ class Itemsets:
         polars = _polars(library)
         n, width = self.n, self.n_items
         require(
-            2 * n * width, f"a table of {n:,} × {width:,} truth values", "keep the records as they are, or to_csr()"
+            2 * n * width, f"a table of {n:,} × {width:,} truth values", "keep the records as they are, or use to_csr()"
         )
         cells = np.zeros((width, n), dtype=bool)
         starts = self.core.starts().astype(np.int64)
@@ -329,7 +329,7 @@ class Itemsets:
                 file.write(self.core.write(texts, first, min(first + ROWS, self.n)))
 
     def over(self, items: Any) -> Itemsets:
-        """Return the same records over another list of items, which has to have all that occur.
+        """Return the same records over another list of items, which must contain all that occur.
 
         >>> import nominym as nym
         >>> nym.Itemsets.from_lists([[2, 1]]).over([3, 2, 1]).to_lists()
@@ -355,17 +355,17 @@ class Itemsets:
 
     @property
     def n(self) -> int:
-        """Number of records."""
+        """Return the number of records."""
         return len(self.core)
 
     @property
     def n_items(self) -> int:
-        """Number of items that a record may hold."""
+        """Return the number of items that a record may hold."""
         return self.core.n_items
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """The name of every item."""
+        """Return the names of all items."""
         return tuple(self.names.to_pylist())
 
     def __len__(self) -> int:
@@ -399,11 +399,11 @@ class Itemsets:
         return Itemsets(self.core.select(np.where(rows < 0, rows + self.n, rows).astype(np.uint32)), self.names)
 
     def __iter__(self) -> Iterator[list[Item]]:
-        """Return one record after another."""
+        """Iterate over the records."""
         return (self[i] for i in range(self.n))
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two have the same items in the same order, and the same records in the same order."""
+        """Return whether two have the same items and the same records, in the same order."""
         if not isinstance(other, Itemsets):
             return NotImplemented
         same = self.names.equals(other.names) or len(self.names) == len(other.names) == 0
@@ -445,7 +445,7 @@ def _cells(text: str, path: StrPath, delimiter: str) -> list[list[str]]:
 
 
 def _polars(library: object) -> Any:
-    """Return polars if it is the library wanted, and None for the others."""
+    """Return polars if it is the requested library, and None for the others."""
     if not isinstance(library, str) or library not in ("pandas", "arrow", "polars"):
         raise ParameterError("give 'pandas', 'arrow' or 'polars'", parameter="library", value=library)
     try:
@@ -460,7 +460,7 @@ def _not_given(where: str, item: Item, column: Any = None) -> DataError:
 
 
 def check_sets(**given: object) -> None:
-    """Refuse arguments that are no ``Itemsets``."""
+    """Raise unless the arguments are ``Itemsets``."""
     for name, sets in given.items():
         if not isinstance(sets, Itemsets):
             what = f"give an Itemsets, not {type(sets).__name__}; see Itemsets.from_lists"

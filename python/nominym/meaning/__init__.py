@@ -1,7 +1,7 @@
 """What values mean: a taxonomy, a distance matrix, an order, equality, or sets.
 
 A ``Meaning`` gives the values of a column their places in a ``Space``, which measures distances between places, finds
-the mean of several, and tells what they have in common. Every method, statistic and attack asks a space, so columns of
+the mean of several, and finds what they have in common. Every method, statistic and attack uses a space, so columns of
 different kinds need no special case. ``read`` has the readers of taxonomy files.
 """
 

@@ -1,7 +1,7 @@
-"""What all kinds of meanings share: values of any library, measures, places and distances, names of concepts.
+"""What all meanings share: values of any library, measures, places and distances, names of concepts.
 
-A meaning answers how far apart two values are, what the mean of several is, and what several have in common. The
-semantic distances of taxonomies, their formulas and ranges, are here too: every meaning is asked with a measure.
+A meaning defines how far apart two values are, what the mean of several is, and what several have in common. The
+semantic distances of taxonomies, their formulas and ranges, are here too: every meaning takes a measure.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from nominym.meaning.generalized import one_of
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a single value is missing: None, NaN, NaT or NA."""
+    """Return whether a single value is missing: None, NaN, NaT or NA."""
     return value is None or bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
 def is_polars(data: object, kind: str) -> bool:
-    """Tell whether something is of a class of polars, which is an extra and never imported to find out."""
+    """Return whether something is a polars object, without importing polars, which is an extra."""
     return any(cls.__name__ == kind and cls.__module__.startswith("polars.") for cls in type(data).__mro__)
 
 
 def is_frame(data: object) -> bool:
-    """Tell whether data have named columns: a frame of any library, an Arrow stream, a mapping of columns."""
+    """Return whether data have named columns: a frame of any library, an Arrow stream, a mapping of columns."""
     if isinstance(data, pd.DataFrame | pa.Table | pa.RecordBatch | Mapping) or is_polars(data, "DataFrame"):
         return True
     columns = pd.Series | pd.Index | pa.Array | pa.ChunkedArray
@@ -50,18 +50,18 @@ def is_frame(data: object) -> bool:
 
 
 def is_lazy(data: object) -> bool:
-    """Tell whether data are a query that has not run, of polars or narwhals."""
+    """Return whether data are a lazy query of polars or narwhals."""
     return type(data).__name__ == "LazyFrame" and hasattr(data, "collect")
 
 
 def is_sequence(values: object) -> bool:
-    """Tell whether something is a list of values of any library, rather than a single one or a table."""
+    """Return whether something is a list of values from any library, rather than a single value or a table."""
     single = isinstance(values, str | bytes | Mapping) or is_frame(values)
     return not single and hasattr(values, "__iter__")
 
 
 def to_list(values: Any) -> list[Any]:
-    """Return the values of a column of any library as Python objects."""
+    """Return the values of a column from any library as Python objects."""
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(values, method):
             return list(getattr(values, method)())
@@ -69,10 +69,10 @@ def to_list(values: Any) -> list[Any]:
 
 
 class MeasureInfo(NamedTuple):
-    """What is to be known about a measure."""
+    """Facts about a measure."""
 
     formula: str
-    """The distance of two concepts (notation: ``MEASURES``)."""
+    """The distance between two concepts (notation: ``MEASURES``)."""
     range: str
     normalized: bool
     """Whether every distance lies in [0, 1]."""
@@ -114,7 +114,7 @@ CONTENTS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A semantic distance. A plain name stands for the measure with its defaults.
+    """A semantic distance. A plain name means the measure with its defaults.
 
     Measures of information content take ``ic``: one of ``CONTENTS``, or how often each concept is used (by id; a use
     counts for all subsumers too). ``k`` weighs hyponyms against depth in Zhou's content.
@@ -132,7 +132,7 @@ taxonomic-feature, resnik, lin, jiang-conrath
     k: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning."""
+        """Check the parameters."""
         if not isinstance(self.name, str) or self.name not in MEASURES:
             raise ParameterError(f"there is no measure {self.name!r}; there are {', '.join(MEASURES)}")
         if not isinstance(self.ic, str | Mapping) or (isinstance(self.ic, str) and self.ic not in CONTENTS):
@@ -147,7 +147,7 @@ taxonomic-feature, resnik, lin, jiang-conrath
             raise ParameterError(f"measure {self.name!r} does not use information content: leave ic and k out")
 
     def params(self) -> dict[str, object]:
-        """List what defines the measure, for the record of a result; counts of use are not repeated."""
+        """Return what defines the measure, for the record of a result; counts of use are not included."""
         if not self.needs_content:
             return {"measure": self.name}
         ic = self.ic if isinstance(self.ic, str) else "counts"
@@ -155,12 +155,12 @@ taxonomic-feature, resnik, lin, jiang-conrath
 
     @property
     def info(self) -> MeasureInfo:
-        """Formula, range and source."""
+        """Return formula, range and source."""
         return MEASURES[self.name]
 
     @property
     def needs_content(self) -> bool:
-        """Whether the measure is built on information content."""
+        """Return whether the measure is based on information content."""
         return self.name in ("resnik", "lin", "jiang-conrath")
 
 
@@ -170,7 +170,7 @@ def as_measure(measure: str | Measure) -> Measure:
 
 
 def shortest(measure: str | Measure) -> str | Measure:
-    """Return the name of a measure where it says all, so that measures which are the same compare so.
+    """Return the name of a measure if that defines it, so that equal measures compare as equal.
 
     >>> shortest(Measure("lin")), shortest(Measure("lin", ic="sanchez"))
     ('lin', Measure(name='lin', ic='sanchez', k=0.5))
@@ -180,7 +180,7 @@ def shortest(measure: str | Measure) -> str | Measure:
 
 
 Kind = Literal["text", "whole", "number", "truth", "time", "mixed", "nested"]
-"""What the values of a column are: ``number`` has decimal places, ``mixed`` several types, ``nested`` lists."""
+"""Kinds of values of a column: ``number`` has decimal places, ``mixed`` several types, ``nested`` lists."""
 
 
 class Values(Protocol):
@@ -188,35 +188,35 @@ class Values(Protocol):
 
     @property
     def name(self) -> str | None:
-        """Name of the column, for messages."""
+        """Return the name of the column, for messages."""
 
     @property
     def categories(self) -> tuple[Any, ...]:
-        """The distinct values."""
+        """Return the distinct values."""
 
     @property
     def numbers(self) -> NDArray[Any] | None:
-        """The distinct values as an array, where they are plain numbers."""
+        """Return the distinct values as an array, if they are plain numbers."""
 
     @property
     def lists(self) -> Any:
-        """The distinct values as an Arrow array of lists, where they are lists of texts or of whole numbers."""
+        """Return the distinct values as an Arrow array of lists, if they are lists of texts or whole numbers."""
 
     @property
     def counts(self) -> NDArray[np.uint64]:
-        """Records of each."""
+        """Return the number of records of each."""
 
     @property
     def kind(self) -> Kind:
-        """What they are."""
+        """Return their kind."""
 
     @property
     def order(self) -> tuple[Any, ...] | None:
-        """All values from lowest to highest, where the column itself lists them so."""
+        """Return all values from lowest to highest, if the column itself orders them."""
 
     @property
     def released(self) -> bool:
-        """Whether it is compared as part of a release: what is no value then may be a generalized one."""
+        """Return whether it is compared as part of a release, in which values may be generalized."""
 
 
 Distances: TypeAlias = "NDArray[np.float64] | NDArray[np.uint32] | _core.Concepts | tuple[_core.Sets, bool]"
@@ -225,41 +225,41 @@ numbers that are equal or not, concepts of a tree, or sets and whether what is m
 
 
 def categories_of(distances: Distances) -> int:
-    """Count the categories that some distances are between."""
+    """Return the number of categories of some distances."""
     return len(distances[0]) + distances[1] if isinstance(distances, tuple) else len(distances)
 
 
 MANY = 2_000
-"""Categories from which no matrix is made if there is another way; with fewer it is cheap, and loses fewer digits."""
+"""Number of categories from which a matrix is avoided if possible; with fewer it is cheap and more precise."""
 
 
 class Cells(NamedTuple):
     """What is in each group of some records: the places in ascending order, and how many records have each."""
 
     starts: NDArray[np.uint64]
-    """Where the places of each group begin, and the end of the last; no group is empty."""
+    """Where the places of each group begin, and where the last ends; no group is empty."""
     places: NDArray[np.uint32]
     counts: NDArray[np.uint64]
 
     @property
     def firsts(self) -> NDArray[np.int64]:
-        """Where the places of each group begin."""
+        """Return where the places of each group begin."""
         return self.starts[:-1].astype(np.int64)
 
     @property
     def groups(self) -> NDArray[np.int64]:
-        """The group of each place."""
+        """Return the group of each place."""
         ends = self.starts.astype(np.int64)
         return np.repeat(np.arange(len(ends) - 1), ends[1:] - ends[:-1])
 
 
 class Standing(NamedTuple):
-    """What stands for each group: a place, or a value of a list."""
+    """What represents each group: a place, or a value of a list."""
 
     chosen: NDArray[np.int64]
     """The place, or the number of the value, for each group."""
     values: Any = None
-    """The values, where they are no places."""
+    """The values, if they are not places."""
     parts: Any = ()
     """For each of the values, the places that it stands for; of an interval the ends, of a mean the number."""
 
@@ -273,16 +273,16 @@ class Space(ABC):
     root: str | None = None
     """The concept that is the root for depths, where there is one."""
     unit: float | None = None
-    """The difference in numbers that has distance 1, where values are numbers."""
+    """The difference that has distance 1, if values are numbers."""
     measured: bool = True
-    """Whether there are distances between 0 and the largest: not so where values are equal or not."""
+    """Whether there are distances between 0 and the largest; False if values are only equal or not."""
     linked: bool = False
     """Whether distances of pairs take much longer than those of rows: in a taxonomy with several parents."""
     positions: NDArray[np.float64] | None = None
-    """Where each place is on a line, if distances are differences of these: then nobody needs a matrix."""
+    """The position of each place on a line, if distances are differences of positions: no matrix is needed then."""
 
     def __init__(self, columns: Sequence[Values]) -> None:
-        """Refuse columns without any value."""
+        """Raise on columns without any value."""
         if columns and not any(len(column.counts) for column in columns):
             names = ", ".join(repr(column.name) for column in columns if column.name is not None)
             raise DataError(f"column {names}: no value at all" if names else "values: no value at all")
@@ -296,22 +296,22 @@ class Space(ABC):
         return len(self.names)
 
     def name(self, place: int) -> str:
-        """Write what is at a place."""
+        """Return the name of a place."""
         return self.names[place]
 
     def label(self, place: int) -> str:
-        """Write what is at a place as people read it."""
+        """Return the label of a place."""
         return self.name(place)
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> Distances | None:
-        """Return the distances between some places for the core without a matrix, or None where one is as good.
+        """Return the distances between some places for the core without a matrix, or None if a matrix is as good.
 
-        What is ``missing`` is one place more, as in ``padded``.
+        With ``missing``, there is one more place for missing values, as in ``padded``.
         """
         return None
 
     def rows(self, places: NDArray[np.uint32]) -> _core.ConceptRows | None:
-        """Return some places for the core to measure row by row, or None where there is nothing but a matrix."""
+        """Return some places for the core to measure row by row, or None if only a matrix is possible."""
         return None
 
     def matrix(self, places: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
@@ -329,18 +329,18 @@ class Space(ABC):
 
     @abstractmethod
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
-        """Find the place, of all there are, with the smallest sum of distances to the counted ones."""
+        """Find the place with the smallest sum of distances to the counted ones, among all places."""
 
     @abstractmethod
     def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
-        """Find for each group what is nearest to all of its values, by the sum of squared distances."""
+        """Find for each group what is nearest to all its values, by the sum of squared distances."""
 
     def common(self, places: NDArray[np.uint32]) -> str:
-        """Write what several places have in common: a concept, an interval, a set."""
+        """Return what several places have in common: a concept, an interval, a set."""
         return one_of({self.name(place) for place in places.tolist()})
 
     def commons(self, cells: Cells, progress: Progress = None) -> Standing:
-        """Find for each group what all of its values have in common."""
+        """Find for each group what all its values have in common."""
         known: dict[bytes, int] = {}
         values: list[str] = []
         chosen = np.empty(len(cells.starts) - 1, dtype=np.int64)
@@ -354,9 +354,9 @@ class Space(ABC):
         return Standing(chosen, values, [np.frombuffer(key, dtype=np.uint32) for key in known])
 
     def beside(self, column: Values, found: Standing) -> Space:
-        """Return the space of the one column that there is, and of what stands for its groups as a second.
+        """Return the space of the only column, with the representatives of its groups as a second column.
 
-        Nothing is read from the texts of the second. Several values have a place of their own: it is none of theirs.
+        The texts of the second are not parsed. Several values share a separate place, different from their own.
         """
         several = [number for number, part in enumerate(found.parts) if len(part) > 1]
         places = np.array([part[0] for part in found.parts], dtype=np.uint32)
@@ -367,19 +367,19 @@ class Space(ABC):
         return other
 
     def labelled(self, columns: Sequence[Values]) -> bool:
-        """Tell whether all values of some columns are labels, not ids."""
+        """Return whether all values of some columns are labels, not ids."""
         return False
 
     def spellings(self, by_label: bool) -> Sequence[str]:
-        """Return how what is at each place is written: by id, or by label where that names one concept only."""
+        """Return how each place is written: by id, or by label if that names only one concept."""
         return self.names
 
 
 def padded(distances: NDArray[np.float64], missing: bool) -> NDArray[np.float64]:
-    """Add what is missing to a matrix of distances, if there is any.
+    """Add missing values to a matrix of distances, if there are any.
 
-    It is as far from every value as the two farthest values are from each other, or 1: it says nothing about which
-    values are near.
+    A missing value is as far from every value as the two farthest values are from each other, or 1: it says nothing
+    about which values are near.
     """
     if not missing:
         return distances
@@ -394,37 +394,37 @@ class Meaning(ABC):
     """What gives the values of a column their meaning: a taxonomy, a matrix, an order, or equality."""
 
     noun: ClassVar[str]
-    """What to call it in a message."""
+    """Its name in messages."""
 
     @abstractmethod
     def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
-        """Give every category of some columns its place; values without a meaning are an error that lists them."""
+        """Return the space of some columns; values without a meaning raise an error that lists them."""
 
     def arrangement(self, values: Values) -> Sequence[int] | NDArray[np.int64]:
-        """List the categories of a column from lowest to highest; as they are, where this meaning has no order."""
+        """List the categories of a column from lowest to highest; unchanged if this meaning has no order."""
         return range(len(values.categories))
 
 
 def refuse_root(root: object, columns: Sequence[Values], noun: str) -> None:
-    """Refuse a root for values that are not concepts of a taxonomy."""
+    """Raise if a root is given for values that are not concepts of a taxonomy."""
     if root is not None:
         name = columns[0].name if columns else None
         raise ParameterError(f"only a taxonomy has a root, not {noun}", parameter="root", value=root, column=name)
 
 
 WITHOUT_TAXONOMY = {"equality": Code("nym.Equality()"), "data_swap": Code("nym.data_swap")}
-"""What can be done with values of which there is no taxonomy: they are equal or not, or swapped without a meaning."""
+"""Remedies for values without a taxonomy: treat them as equal or not, or swap them without a meaning."""
 
 ONE_VALUE = Advice(
     "if they are sets, give {} as its meaning; or drop the column, or publish it by itself with {}",
     sets=Code("nym.Sets()"),
     recode=Code("nym.recode"),
 )
-"""What to do with a column in which a record has several values."""
+"""Remedies for a column in which a record has several values."""
 
 
 def refuse_lists(columns: Sequence[Values]) -> None:
-    """Refuse columns in which a record has several values."""
+    """Raise on columns in which a record has several values."""
     for column in columns:
         if column.kind == "nested":
             fault = "holds lists or the like, but one value per record is needed"
@@ -432,7 +432,7 @@ def refuse_lists(columns: Sequence[Values]) -> None:
 
 
 def refuse_numbers(columns: Sequence[Values]) -> None:
-    """Refuse values that have no name of their own: 250.0 may stand for the concept "250" or for "250.0"."""
+    """Raise on values without an unambiguous name: 250.0 may mean the concept "250" or "250.0"."""
     refuse_lists(columns)
     for column in columns:
         if column.kind == "number" and column.categories:
@@ -443,10 +443,10 @@ def refuse_numbers(columns: Sequence[Values]) -> None:
 
 
 def check_meanings(meanings: object, columns: Sequence[Any] | None = None) -> dict[Any, Meaning]:
-    """Refuse what does not say of some columns what their values mean."""
+    """Raise unless given a mapping from columns to meanings."""
     if not isinstance(meanings, Mapping) or not meanings:
         raise ParameterError(
-            "a mapping from column names to meanings is needed, with one column at least",
+            "a mapping from column names to meanings is needed, with at least one column",
             parameter="meanings",
             value=meanings if meanings is None or isinstance(meanings, str) else type(meanings).__name__,
             remedy="for example meanings={'diagnosis': taxonomy, 'age': nym.Order()}",
@@ -470,7 +470,7 @@ _COMPARED = 5000
 
 
 def folded(value: object) -> str:
-    """Bring a name into the form in which names are compared: no case, no outer blanks.
+    """Return a name in the form in which names are compared: without case and surrounding blanks.
 
     >>> folded("  Hepatic COMA ")
     'hepatic coma'
@@ -482,7 +482,7 @@ class Names:
     """All names of the concepts of one taxonomy: ids, then labels, then synonyms."""
 
     def __init__(self, ids: Sequence[str], labels: Sequence[str | None], synonyms: Mapping[int, Sequence[str]]) -> None:
-        """Keep the names; the look-up tables are made when they are first needed."""
+        """Store the names; look-up tables are built when first needed."""
         self._ids = ids
         self._labels = labels
         self._synonyms = synonyms
@@ -495,7 +495,7 @@ class Names:
         return {"id": _table(enumerate(self._ids)), "label": _table(labels), "synonym": _table(synonyms)}
 
     def find(self, value: object) -> tuple[How, list[int]]:
-        """Look a value up: how it was found, and the concepts it names."""
+        """Look up a value: return how it was found, and the concepts it names."""
         exact = self._exact.get(str(value))
         if exact is not None:
             return "id", [exact]
@@ -506,7 +506,7 @@ class Names:
         return "none", []
 
     def close(self, value: object) -> list[str]:
-        """Names spelled much like a value, the closest first, as they stand in the taxonomy."""
+        """Return names spelled much like a value, the closest first, as written in the taxonomy."""
         name = folded(value)
         # Names that begin or end alike, the more letters the better; few enough to compare in full.
         for letters in (4, 3, 2):
@@ -527,10 +527,13 @@ class Names:
     def resolve(
         self, values: Sequence[object], counts: Sequence[int] | None = None, column: str | None = None
     ) -> NDArray[np.uint32]:
-        """Find the one concept of each value; one error lists all values that name none or several.
+        """Find the concept of each value; one error lists all values that name none or several.
 
-        ``counts`` (how often each value occurs) and ``column`` only serve the message.
+        ``counts`` (how often each value occurs) and ``column`` are only used in the message.
         """
+        exact = list(map(self._exact.get, map(str, values)))
+        if None not in exact:
+            return np.array(exact, dtype=np.uint32)
         found = [self.find(value) for value in values]
         missed = [i for i, (_, concepts) in enumerate(found) if len(concepts) != 1]
         if not missed:
@@ -564,7 +567,7 @@ class Names:
 
 
 def _is_number(value: object) -> bool:
-    """Tell whether a value is a number, or a text that is one, other than a code with leading zeros."""
+    """Return whether a value is a number, or a text that is one, other than a code with leading zeros."""
     try:
         return not isinstance(value, bool) and math.isfinite(float(str(value))) and not _ZEROS.match(str(value))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Code systems that look alike: whether values are probably codes of another system than the one they are read in."""
+"""Code systems that look alike: whether values are probably codes of a system other than the one they are read in."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ _CERTAIN = 10
 
 
 def doubt(root: str, values: Sequence[object]) -> str | None:
-    """Say why values that are all codes of a system may be those of another one, or return None.
+    """Return why values that are all codes of one system may be codes of another, or None.
 
     >>> doubt("ICD-9-CM", ["9671", "966"])
     "'9671' is read as a diagnosis, 967.1, but may be the procedure 96.71: no value has a dot, a letter or five digits"
     >>> doubt("ICD-9-CM", ["9671", "25001"])
     """
+    if root not in _NAMES:
+        return None
     texts = _texts(values)
-    four = next((text for text in texts if re.fullmatch("[0-9]{4}", text)), None)
+    # Mostly none has four characters, which lengths tell at once.
+    few = 4 in set(map(len, texts))
+    four = next((text for text in texts if re.fullmatch("[0-9]{4}", text)), None) if few else None
     if four is not None and all(re.fullmatch("[0-9]{2,4}", text) for text in texts):
         other = "no value has a dot, a letter or five digits"
         if root == "ICD-9-CM":
@@ -46,7 +50,7 @@ def doubt(root: str, values: Sequence[object]) -> str | None:
 
 
 def likely(root: str, values: Sequence[object]) -> str | None:
-    """Name the system that values which are no codes of this one are probably of, or return None.
+    """Return the system to which values that are not codes of this one probably belong, or None.
 
     >>> likely("ICD-9-CM", ["96.71", "96.6"]), likely("ICD-9-CM", ["flu"]), likely("jobs", ["96.71"])
     ('icd-9-cm-procedures', None, None)
@@ -59,4 +63,4 @@ def likely(root: str, values: Sequence[object]) -> str | None:
 
 
 def _texts(values: Sequence[object]) -> list[str]:
-    return [text for text in dict.fromkeys(str(value).strip().upper() for value in values) if text]
+    return [text for text in dict.fromkeys(map(str.upper, map(str.strip, map(str, values)))) if text]

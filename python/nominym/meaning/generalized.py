@@ -4,9 +4,9 @@
     part     = text | string
     string   = a string of JSON
 
-A text stands for itself. What would be read as something else is written as a string of JSON, in double quotes: a value
-that begins with ``[``, ``{`` or ``"``, and a part that has one of ``, [ ] { } "`` or a blank at an end, or is empty.
-Both ends belong to an interval.
+A text stands for itself. What would otherwise be ambiguous is written as a JSON string, in double quotes: a value that
+begins with ``[``, ``{`` or ``"``, and a part that contains one of ``, [ ] { } "``, begins or ends with a blank, or is
+empty. Intervals include both ends.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Interval(NamedTuple):
 
 
 def between(low: str, high: str) -> str:
-    """Write the interval from one value to another.
+    """Return the text of the interval from one value to another.
 
     >>> between("30", "40"), between("low, or none", "high")
     ('[30, 40]', '["low, or none", high]')
@@ -42,7 +42,7 @@ def between(low: str, high: str) -> str:
 
 
 def one_of(values: Iterable[str]) -> str:
-    """Write that it is one of several values, by name.
+    """Return the text for one of several values, by name.
 
     >>> one_of(["b", "a"]), one_of(["a"]), one_of(["{a"])
     ('{a, b}', 'a', '"{a"')
@@ -52,12 +52,12 @@ def one_of(values: Iterable[str]) -> str:
 
 
 def single(value: str) -> str:
-    """Write a value that is not generalized."""
+    """Return the text of a value that is not generalized."""
     return _quoted(value) if value[:1] in ("[", "{", '"') else value
 
 
 def parse(text: str) -> str | Interval | frozenset[str]:
-    """Read a generalized value: the ends of an interval, several values, or one.
+    """Parse a generalized value: return the ends of an interval, several values, or one.
 
     >>> parse("[30, 40]"), sorted(parse('{"a, b", c}')), parse("flu")
     (Interval(low='30', high='40'), ['a, b', 'c'], 'flu')

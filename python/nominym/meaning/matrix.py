@@ -1,4 +1,4 @@
-"""Distance matrices: room for large ones, and given ones in place of a taxonomy."""
+"""Distance matrices: memory for large ones, and given ones in place of a taxonomy."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from nominym.meaning.generalized import parse
 
 @contextmanager
 def allocate(size: int, out: NDArray[np.float32] | str | os.PathLike[str] | None) -> Iterator[NDArray[np.float32]]:
-    """Give room for a square matrix: fresh memory, the caller's array, or a memory-mapped ``.npy`` file.
+    """Provide a square matrix: new memory, the caller's array, or a memory-mapped ``.npy`` file.
 
-    The file gets its name only when it is complete; an error or Ctrl-C leaves nothing behind.
+    The file appears only when it is complete; an error or Ctrl-C leaves nothing behind.
     """
     shape = (size, size)
     if out is None:
@@ -67,7 +67,7 @@ def allocate(size: int, out: NDArray[np.float32] | str | os.PathLike[str] | None
 
 
 class DistanceMatrix(Meaning):
-    """Distances that the caller brings.
+    """Distances given by the caller.
 
     >>> import nominym as nym
     >>> given = nym.DistanceMatrix([[0, 1, 4], [1, 0, 2], [4, 2, 0]], labels=["low", "middle", "high"])
@@ -78,7 +78,7 @@ class DistanceMatrix(Meaning):
     noun: ClassVar[str] = "a distance matrix"
 
     def __init__(self, matrix: Any, labels: Sequence[object]) -> None:
-        """Check that the matrix is one of distances: square, finite, symmetric, not negative, zero to itself."""
+        """Check that the matrix holds distances: square, finite, symmetric, not negative, zero on the diagonal."""
         try:
             cells = np.array(matrix, dtype=np.float64, order="C")
         except (TypeError, ValueError, OverflowError):
@@ -94,7 +94,7 @@ class DistanceMatrix(Meaning):
             raise DataError("a distance matrix needs at least one label")
         label, times = Counter(names).most_common(1)[0]
         if times > 1:
-            raise DataError(f"the label {label!r} stands twice; labels name one row each")
+            raise DataError(f"the label {label!r} occurs twice; labels name one row each")
         for wrong, fault in (
             (~np.isfinite(cells), "not a finite number"),
             (cells < 0, "negative"),
@@ -119,7 +119,7 @@ class DistanceMatrix(Meaning):
     def concepts(
         self, values: Sequence[object], counts: Sequence[int] | None = None, column: str | None = None
     ) -> NDArray[np.uint32]:
-        """Return the rows of values; one error lists all that have none."""
+        """Return the rows of values; one error lists all values without one."""
         return self._names.resolve(values, counts, column)
 
     def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
@@ -132,7 +132,7 @@ class MatrixSpace(Space):
     """The labels of a given matrix."""
 
     def __init__(self, given: DistanceMatrix, columns: Sequence[Values]) -> None:
-        """Place the values of the columns; several labels of a release, such as "{a, b}", have a place of their own."""
+        """Place the values of the columns; several labels of a release, such as "{a, b}", get a separate place."""
         super().__init__(columns)
         refuse_numbers(columns)
         self.given = given
@@ -155,14 +155,14 @@ class MatrixSpace(Space):
             self.places.append(found)
 
     def beside(self, column: Values, found: Standing) -> Space:
-        """Return the space of a column, and of what stands for its groups as a second."""
+        """Return the space of a column, with the representatives of its groups as a second column."""
         other = super().beside(column, found)
         assert isinstance(other, MatrixSpace)
         other._members = [*self._members, *(part for part in found.parts if len(part) > 1)]
         return other
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
-        """Return cells of the matrix; of several labels the mean of theirs."""
+        """Return cells of the matrix; for several labels, the mean of theirs."""
         cells, size = self.given.matrix, len(self.given)
         first, second = np.broadcast_arrays(a, b)
         found: NDArray[np.float64] = cells[np.minimum(first, size - 1), np.minimum(second, size - 1)]

@@ -1,4 +1,4 @@
-"""Meanings that values bring along: an order, by which numbers, dates and ranked values are near, or mere equality."""
+"""Meanings that values have by themselves: an order of numbers, dates or ranked values, or mere equality."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _LEAST = 5e-324
 
 @dataclass(frozen=True, init=False, repr=False)
 class Order(Meaning):
-    """Values that have an order: numbers and dates by their difference, listed values by their rank.
+    """Ordered values: numbers and dates by their difference, listed values by their rank.
 
-    The distance of two values is their difference, relative to that of the largest and the smallest value at hand.
+    The distance between two values is their difference, relative to that of the largest and the smallest value present.
 
     >>> import nominym as nym
     >>> nym.Order()
@@ -53,8 +53,8 @@ class Order(Meaning):
     Parameters
     ----------
     values
-        All values from lowest to highest. By default numbers, dates and times go by size, ordered categoricals by
-        their own list, and texts by the numbers that they are.
+        All values from lowest to highest. By default numbers, dates and times are ordered by size, ordered categoricals
+        by their own list, and numeric texts by their numbers.
     """
 
     noun: ClassVar[str] = "an order"
@@ -78,7 +78,7 @@ class Order(Meaning):
         object.__setattr__(self, "values", listed)
 
     def __repr__(self) -> str:
-        """Return the code that makes it."""
+        """Return the code that creates it."""
         return "Order()" if self.values is None else f"Order({list(self.values)!r})"
 
     def arrangement(self, values: Values) -> Sequence[int] | NDArray[np.int64]:
@@ -89,7 +89,7 @@ class Order(Meaning):
         return sorted(range(len(numbers)), key=lambda i: (numbers[i], str(values.categories[i])))
 
     def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
-        """Put the values of some columns on one line; the order that one of them lists holds for all."""
+        """Place the values of some columns on one line; the order listed by one of them holds for all."""
         refuse_root(root, columns, self.noun)
         listed = next((column.order for column in columns if column.order is not None), None)
         order = self if self.values is not None or listed is None else Order(listed)
@@ -111,7 +111,7 @@ class Order(Meaning):
     def numbers(self, column: Values, times: Any = None) -> list[float] | NDArray[Any]:
         """Return a number for each category: its rank, or its size.
 
-        Where texts stand beside dates or times, one of these says how to read them.
+        Texts beside dates or times are read like one of these.
         """
         if column.kind == "nested":
             raise DataError("holds lists or the like, which have no order", column=column.name, remedy=ONE_VALUE)
@@ -122,7 +122,7 @@ class Order(Meaning):
         return [read(value) for value in column.categories]
 
     def _reader(self, column: Values, times: Any) -> Callable[[Any], float]:
-        """Return what finds the number of a value of a column."""
+        """Return a function that finds the number of a value of a column."""
         listed = self.values if self.values is not None else column.order
         if listed is None:
             size = number if times is None or column.kind == "time" else as_time(times)
@@ -144,9 +144,9 @@ class Order(Meaning):
     def _released(
         self, column: Values, times: Any, columns: Sequence[Values], numbers: Sequence[list[float] | NDArray[Any]]
     ) -> tuple[list[float] | NDArray[Any], list[float] | None]:
-        """Return the numbers of values of a release, of an interval such as "[30, 40]" the middle; and their widths.
+        """Return the numbers of values of a release, with the middle of intervals such as "[30, 40]", and their widths.
 
-        What is a value is never read as an interval. The others ``columns`` tell what their values are as text.
+        A value is never read as an interval. The other ``columns`` show what their values are as text.
         """
         if not any(isinstance(value, str) for value in (column.categories if column.numbers is None else ())):
             return self.numbers(column, times), None
@@ -185,7 +185,7 @@ class _Line(Space):
         ranked: bool,
         widths: Sequence[list[float] | None],
     ) -> None:
-        """Place the values of the columns, given their numbers and how wide those are that are intervals."""
+        """Place the values of the columns, given their numbers and the widths of intervals."""
         super().__init__(columns)
         self._columns = columns
         parts, self._origin = from_the_smallest(numbers)
@@ -203,7 +203,7 @@ class _Line(Space):
         self.names: _Texts = _Texts(columns, firsts)
 
     def beside(self, column: Values, found: Standing) -> Space:
-        """Return the line with what stands for the groups of its one column: means, or intervals by their ends."""
+        """Return the line with the representatives of its only column's groups: means, or intervals by their ends."""
         parts = np.asarray(found.parts)
         if parts.ndim == 1:
             values, wide, same = parts, np.zeros(len(parts)), np.searchsorted(self._values, parts)
@@ -225,7 +225,7 @@ class _Line(Space):
         return other
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> NDArray[np.float64]:
-        """Return the positions of some values, and NaN for what is missing."""
+        """Return the positions of some values, with NaN for missing ones."""
         found = self.positions[places]
         return np.append(found, math.nan) if missing else found
 
@@ -234,19 +234,19 @@ class _Line(Space):
         return np.abs(self._values[a] - self._values[b]) / self._spread
 
     def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
-        """Measure every value of one list against every value of another, in the room of the result alone."""
+        """Measure every value of one list against every value of another, without memory beyond the result."""
         found: NDArray[np.float64] = np.subtract.outer(self._values[a], self._values[b])
         np.abs(found, out=found)
         found /= self._spread
         return found
 
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
-        """Find the median, the lower one of two."""
+        """Find the median, the lower of two."""
         sums = np.cumsum(np.bincount(places, counts, len(self)))
         return int(np.searchsorted(sums, (int(sums[-1]) + 1) // 2))
 
     def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
-        """Find the arithmetic means; of ranked values the medians, the lower one of two."""
+        """Find the arithmetic means; for ranked values the medians, the lower of two."""
         counts = cells.counts.astype(np.int64)
         sizes = np.add.reduceat(counts, cells.firsts)
         if self.unit is None:
@@ -267,7 +267,7 @@ class _Line(Space):
         return Standing(chosen.reshape(-1), [between(self.name(a), self.name(b)) for a, b in ends.tolist()], ends)
 
     def _standing(self, means: NDArray[np.float64]) -> Standing:
-        """Return means as values like those of the column: dates, times and periods as such, all else as floats."""
+        """Return means as values like those of the column: dates, times and periods as such, all others as floats."""
         column, origin = self._columns[0], float(self._origin)
         like = next(iter(column.categories), None) if column.numbers is None else None
         if column.kind != "time" and not hasattr(like, "ordinal"):
@@ -284,12 +284,12 @@ class _Line(Space):
         return Standing(chosen.reshape(-1), values, steps / fine - origin)
 
     def common(self, places: NDArray[np.uint32]) -> str:
-        """Write the interval from the smallest to the largest."""
+        """Return the interval from the smallest to the largest."""
         return between(self.name(int(np.min(places))), self.name(int(np.max(places))))
 
 
 class _Texts(Sequence[str]):
-    """What some values are as text, made when it is asked for: of a million numbers hardly any is."""
+    """Some values as text, converted on demand: of a million numbers, hardly any is needed."""
 
     def __init__(self, columns: Sequence[Values], chosen: NDArray[np.int64]) -> None:
         """Choose values among those of several columns, one after another."""
@@ -321,14 +321,14 @@ class Equality(Meaning):
     noun: ClassVar[str] = "equality"
 
     def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
-        """Give equal values of some columns one place."""
+        """Return the space of some columns, in which equal values have one place."""
         refuse_root(root, columns, self.noun)
         refuse_lists(columns)
         return _Points(columns)
 
 
 class _Points(Space):
-    """Values, each as far from every other."""
+    """Values that are all equally far apart."""
 
     measured = False
 
@@ -345,15 +345,15 @@ class _Points(Space):
         self.names = list(place)
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> NDArray[np.uint32]:
-        """Return the values by their places; what is missing is one more."""
+        """Return the values by their places; missing is one more."""
         return np.append(places, np.uint32(len(self))) if missing else places
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
-        """Tell of pairs of values whether they differ."""
+        """Return whether pairs of values differ."""
         return np.not_equal(a, b).astype(np.float64)
 
     def block(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
-        """Compare every value of one list with every value of another, in the room of the result alone."""
+        """Compare every value of one list with every value of another, without memory beyond the result."""
         found = np.empty((len(a), len(b)))
         np.not_equal(a[:, None], b[None, :], out=found, casting="unsafe")
         return found
@@ -372,6 +372,6 @@ class _Points(Space):
 
 
 def _unquoted(text: str) -> str:
-    """Return the value that a text of a release stands for, if it is one only."""
+    """Return the value that a text of a release stands for, if it is a single one."""
     found = parse(text)
     return found if isinstance(found, str) else text

@@ -1,4 +1,4 @@
-"""Sets as values: lists of items in one cell, such as the diagnoses of a patient."""
+"""Sets as values: lists of items in a cell, such as the diagnoses of a patient."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from nominym.meaning.taxonomy import Taxonomy
 class Sets(Meaning):
     """Values that are sets: lists in which neither the order nor repeats matter.
 
-    The distance of two sets is the number of items that only one of them has, divided by the number that either has.
-    With a taxonomy, items name its concepts, by id, label or synonym, and sets are closed before that: they get all
-    concepts above their items, except for the root, which all would have. So sets of different items are near where the
-    items are kin. Two empty sets are equal, and an empty set is at distance 1 from all others.
+    The distance between two sets is the number of items that only one of them has, divided by the number that either
+    has. With a taxonomy, items name its concepts, by id, label or synonym, and sets are first closed: they get all
+    concepts above their items, except the root, which all would have. Sets of different items are therefore near if the
+    items are related. Two empty sets are equal, and an empty set is at distance 1 from all others.
 
     The mean of several is the set of items that more than half of them have (a tie goes to the side that more than half
     of all records are on); what they have in common is what all of them have, both of closures.
@@ -52,25 +52,25 @@ class Sets(Meaning):
     Parameters
     ----------
     taxonomy
-        What the items mean; by default they are equal or not.
+        The taxonomy of the items; by default items are only equal or not.
     """
 
     noun: ClassVar[str] = "sets"
     taxonomy: Taxonomy | None = None
-    """What the items mean."""
+    """The taxonomy of the items, if any."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no taxonomy."""
+        """Raise unless given a taxonomy or None."""
         if self.taxonomy is not None and not isinstance(self.taxonomy, Taxonomy):
             what = f"give a Taxonomy of the items, or leave it out, not {type(self.taxonomy).__name__}"
             raise ParameterError(what, parameter="taxonomy")
 
     def __repr__(self) -> str:
-        """Return the code that makes it, as far as there is such."""
+        """Return the code that creates it, as far as possible."""
         return "Sets()" if self.taxonomy is None else f"Sets({self.taxonomy!r})"
 
     def space(self, columns: Sequence[Values], measure: str | Measure = "wu-palmer", root: object = None) -> Space:
-        """Give sets of the same closure one place; items that name no concept are one error that lists them."""
+        """Return the space of some columns; sets of the same closure share a place; one error lists unknown items."""
         refuse_root(root, columns, self.noun)
         return SetSpace(self, columns)
 
@@ -114,15 +114,15 @@ class SetSpace(Space):
         return len(self._rows)
 
     def name(self, place: int) -> str:
-        """Write the items of a set; of concepts the lowest."""
+        """Return the items of a set as text; for concepts, the lowest."""
         return self._written(self._rows.row(place))
 
     def label(self, place: int) -> str:
-        """Write the items of a set, concepts with their labels."""
+        """Return the items of a set as text, concepts by label."""
         return self._written(self._rows.row(place), labels=True)
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> Distances | None:
-        """Return the sets themselves where they are many; what is missing is one more."""
+        """Return the sets themselves if there are many; missing is one more."""
         return None if len(places) <= MANY else (self._rows.select(np.ascontiguousarray(places)), missing)
 
     def pairs(self, a: NDArray[np.uint32], b: NDArray[np.uint32], progress: Progress = None) -> NDArray[np.float64]:
@@ -138,10 +138,10 @@ class SetSpace(Space):
             return self._rows.block(_flat(a), _flat(b), report).reshape(len(a), len(b))
 
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
-        """Find the set of what more than half of the records have; it gets a place if it has none.
+        """Find the set of the items that more than half of the records have; it gets a place if it has none.
 
-        Of closed sets it is closed: whoever has a concept has its parents, so these have no fewer votes, and are no
-        less frequent where a tie goes by frequency.
+        For closed sets it is closed: a set with a concept has its parents too, so these have no fewer votes, and are no
+        less frequent where a tie is decided by frequency.
         """
         votes, voters = self._count(places, counts.astype(np.int64)), int(counts.sum())
         tied = (2 * votes == voters) & (2 * self._votes > self._records)
@@ -158,15 +158,15 @@ class SetSpace(Space):
         return place
 
     def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
-        """Find the sets of what more than half of the records of each group have; ties as for the mean."""
+        """Find the sets of the items that more than half of the records of each group have; ties as for the mean."""
         return self._voted(cells, 2 * self._votes > self._records, progress)
 
     def commons(self, cells: Cells, progress: Progress = None) -> Standing:
-        """Find the sets of what all records of each group have."""
+        """Find the sets of the items that all records of each group have."""
         return self._voted(cells, None, progress)
 
     def _voted(self, cells: Cells, common: NDArray[np.bool_] | None, progress: Progress) -> Standing:
-        """Return lists of items, of concepts the lowest, and the number of that of each group."""
+        """Return lists of items (for concepts, the lowest) and the index of each group's list."""
         with reporter(progress, "votes") as report:
             voted = vote_cells(self._rows, cells, common, report)
         place, firsts = _distinct(voted)
@@ -179,7 +179,7 @@ class SetSpace(Space):
         return Standing(place.astype(np.int64), values)
 
     def common(self, places: NDArray[np.uint32]) -> str:
-        """Write what all of several sets have; of concepts the lowest."""
+        """Return the items that several sets share, as text; for concepts, the lowest."""
         distinct = np.unique(places)
         votes = self._count(distinct, np.ones(len(distinct), dtype=np.int64))
         return self._written(np.flatnonzero(votes == len(distinct)).astype(np.uint32))
@@ -204,7 +204,7 @@ class SetSpace(Space):
 
 
 class _Names(Sequence[str]):
-    """The names of all sets, written when they are asked for."""
+    """The names of all sets, created on demand."""
 
     def __init__(self, space: SetSpace) -> None:
         self._space = space
@@ -223,7 +223,7 @@ class _Names(Sequence[str]):
 
 
 def _flattened(column: Values) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the items of a column, the number of each in all its sets one after another, and the sizes of the sets."""
+    """Return the items of a column, their indices in all sets one after another, and the sizes of the sets."""
     if column.lists is None:
         sets = [_items(value, column.name) for value in column.categories]
         number: dict[str, int] = {}
@@ -236,13 +236,13 @@ def _flattened(column: Values) -> tuple[list[str], NDArray[np.int64], NDArray[np
 
 
 def _items(value: Any, column: str | None) -> list[str]:
-    """Return the items of a set as texts, each once."""
+    """Return the distinct items of a set as texts."""
     # What can be gone through once would be empty in the release.
     if isinstance(value, str | bytes | Mapping | Iterator) or not isinstance(value, Iterable):
         raise DataError(
-            f"{value!r} of type {type(value).__name__} is no list of items",
+            f"{value!r} of type {type(value).__name__} is not a list of items",
             column=column,
-            remedy=Advice("for single values give what they mean, a Taxonomy or {}", equality=Code("nym.Equality()")),
+            remedy=Advice("for single values give a Taxonomy or {} as the meaning", equality=Code("nym.Equality()")),
         )
     items = list(value)
     wrong = next((item for item in items if is_missing(item) or not _is_single(item)), items)
@@ -266,7 +266,7 @@ def _keys(rows: Rows) -> Iterable[bytes]:
 
 
 def _distinct(rows: Rows) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Number the distinct rows: the number of each row, and the first row of each number."""
+    """Number the distinct rows; return the number of each row, and the first row of each number."""
     ends, held = 4 * rows.starts().astype(np.int64), rows.items()
     written = pa.Array.from_buffers(pa.large_binary(), len(rows), [None, pa.py_buffer(ends), pa.py_buffer(held)])
     place = written.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.uint32)

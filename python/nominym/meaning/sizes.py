@@ -1,4 +1,4 @@
-"""Values as numbers: how they are read, from where they are counted, and which of them a float cannot tell apart."""
+"""Values as numbers: how they are read, their origin, and which of them a float cannot tell apart."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ LISTED = Code("nym.Order([...])")
 
 
 def as_time(like: Any) -> Callable[[Any, Values], float]:
-    """Return what reads texts of dates or times of one kind."""
+    """Return a function that reads texts of dates or times of one kind."""
 
     def found(value: Any, column: Values) -> float:
         try:
             return _time(_read_time(value, like))
         except (TypeError, ValueError):
-            what = "is no date or time, as those that it is compared with"
+            what = "is not a date or time like those it is compared with"
             raise DataError(f"{_short(value)} {what}", column=column.name, remedy="bring them to one type") from None
 
     return found
@@ -42,7 +42,7 @@ def _read_time(text: Any, like: Any) -> Any:
 
 
 def number(value: Any, column: Values) -> float:
-    """Return the number that a value is, on a scale on which differences mean something."""
+    """Return a value as a number on an interval scale."""
     try:
         if hasattr(value, "ordinal"):  # a period
             return float(value.ordinal)
@@ -60,7 +60,9 @@ def number(value: Any, column: Values) -> float:
             remedy=Advice("list all values, lowest first, with {}, or turn the column into numbers", listed=LISTED),
         ) from None
     if not math.isfinite(number):
-        raise DataError(f"holds {_short(value)}, which is far from everything", column=column.name, remedy="replace it")
+        raise DataError(
+            f"holds {_short(value)}, which is infinitely far from everything", column=column.name, remedy="replace it"
+        )
     return value if isinstance(value, int) else number
 
 
@@ -73,7 +75,7 @@ def _time(value: Any) -> float:
 
 
 def moment(number: float, step: float, like: Any) -> Any:
-    """Return the date or time that is so many steps of microseconds from where ``_time`` counts; or a period."""
+    """Return the date, time or period at a number of microsecond steps from the origin of ``_time``."""
     if hasattr(like, "ordinal"):
         return type(like)(ordinal=round(number), freq=like.freq)
     span = timedelta(microseconds=round(number * step))
@@ -93,9 +95,9 @@ def _short(value: Any) -> str:
 
 
 def from_the_smallest(numbers: Sequence[list[float] | NDArray[Any]]) -> tuple[list[NDArray[np.float64]], int]:
-    """Return numbers as floats, and where they count from.
+    """Return numbers as floats, and their origin.
 
-    Whole ones of 64 bits count from the smallest, so that large ones stay apart.
+    Whole numbers of 64 bits count from the smallest, so that large ones stay distinct.
     """
     kinds = {part.dtype for part in numbers if isinstance(part, np.ndarray)}
     if len(kinds) == 1 and all(isinstance(part, np.ndarray) for part in numbers):
@@ -115,9 +117,9 @@ def from_the_smallest(numbers: Sequence[list[float] | NDArray[Any]]) -> tuple[li
 def arranged(
     values: NDArray[np.float64], wide: NDArray[np.float64], exact: NDArray[Any] | None
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Number some values from the smallest, equal ones alike, and return a value with each number.
+    """Number some values from the smallest, equal ones with the same number, and return a value for each number.
 
-    An interval comes after the value in its middle, and is not equal to it. Of equal floats, ``exact`` is the order.
+    An interval comes after the value in its middle and is not equal to it. ``exact`` orders equal floats.
     """
     keys = [key for key in (exact, wide if wide.any() else None, values) if key is not None]
     order = np.lexsort(keys)
@@ -136,7 +138,7 @@ def told_apart(
     values: NDArray[np.float64],
     wide: NDArray[np.float64],
 ) -> NDArray[np.int64] | None:
-    """Return the order of values that are the same as floats; None where all floats are exact."""
+    """Return the order of values that are equal as floats; None if all floats are exact."""
     kinds = {part.dtype if isinstance(part, np.ndarray) else None for part in numbers}
     if len(kinds) == 1 and kinds <= {np.dtype(np.int64), np.dtype(np.uint64)}:
         return np.concatenate(numbers)
@@ -159,7 +161,7 @@ def told_apart(
 
 
 def _is_rounded(column: Values, numbers: list[float] | NDArray[Any]) -> bool:
-    """Tell whether different values of a column may be the same as floats."""
+    """Return whether different values of a column may be equal as floats."""
     if isinstance(numbers, np.ndarray):
         return numbers.dtype.kind != "f" and bool(len(numbers)) and max(-int(numbers.min()), int(numbers.max())) > 2**53
     if column.kind == "text":
@@ -168,7 +170,7 @@ def _is_rounded(column: Values, numbers: list[float] | NDArray[Any]) -> bool:
 
 
 def _exactly(value: Any, times: Any) -> Any:
-    """Return a value as a number that is not rounded; of times, nanoseconds."""
+    """Return a value as an exact number; times in nanoseconds."""
     if isinstance(value, str) and times is not None:
         value = _read_time(value, times)
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The taxonomy: concepts with is-a links, their names, their distances, and the places of values among them."""
+"""The taxonomy: concepts with is-a links, their names and distances, and the places of values among them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from nominym.meaning.base import (
 from nominym.meaning.matrix import allocate
 
 VIRTUAL_ROOT = "(virtual root)"
-"""Id of the concept that ``virtual_root=True`` puts above several roots."""
+"""Id of the concept that ``virtual_root=True`` adds above several roots."""
 
 _SHOWN = 10
 # Categories of a taxonomy with several parents from which no matrix is made: their distances take longer without one.
@@ -57,10 +57,10 @@ _VERY_MANY = 5_000
 
 @dataclass(frozen=True)
 class Concepts:
-    """Concepts and is-a links as a reader found them: the way from any format to a ``Taxonomy``.
+    """Concepts and is-a links as a reader found them: the intermediate form between a file and a ``Taxonomy``.
 
-    Duplicate ids, unknown parents, cycles and several roots are allowed here; they are found, with one
-    wording for all formats, when the taxonomy is built.
+    Duplicate ids, unknown parents, cycles and several roots are allowed here; they are reported, with one wording for
+    all formats, when the taxonomy is built.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Concepts:
     synonyms: dict[str, list[str]] = field(default_factory=dict)
     """Further names by id."""
     source: str = "edges"
-    """Where this comes from (usually the path), for messages."""
+    """The source (usually a path), for messages."""
 
     def link(self, child: str, parent: str) -> None:
         """Add an is-a link."""
@@ -82,9 +82,9 @@ class Concepts:
         self.parent.append(parent)
 
     def below_one(self, name: str | None = None, label: str | None = None) -> Concepts:
-        """Put one concept above those that have no parent, if these are several, and return all.
+        """Add one concept above those without a parent, if there are several, and return all concepts.
 
-        It gets a name where the format has one for the whole; a name that is taken is written as a whole's.
+        It is named as the format names the whole; if that name is taken, it is marked as the name of the whole.
         """
         lower, known = set(self.child), set(self.ids)
         tops = [top for top in dict.fromkeys(self.ids) if top not in lower]
@@ -101,7 +101,7 @@ class Concepts:
 class Taxonomy(Meaning):
     """An immutable taxonomy: a directed acyclic graph of concepts with one root.
 
-    Concepts are named by id, label or synonym, without regard to case; results name them by id.
+    Concepts are named by id, label or synonym, ignoring case; results name them by id.
 
     >>> import nominym as nym
     >>> tax = nym.Taxonomy.from_edges([
@@ -119,7 +119,7 @@ class Taxonomy(Meaning):
     def __init__(
         self, graph: Graph, ids: Sequence[str], labels: Sequence[str | None], synonyms: Mapping[int, Sequence[str]]
     ) -> None:
-        """Not for callers: use ``from_edges``, ``from_concepts`` or ``nominym.read_taxonomy``."""
+        """Initialize; use ``from_edges``, ``from_concepts`` or ``nominym.read_taxonomy`` instead."""
         self.graph = graph
         """The compiled structure, in which concepts are positions in ``ids``."""
         self._ids = tuple(ids)
@@ -142,7 +142,7 @@ class Taxonomy(Meaning):
     ) -> Taxonomy:
         """Build a taxonomy from (child, parent) pairs or a two-column frame.
 
-        Ids are taken as text. A pair whose parent is missing only declares its child.
+        Ids are converted to text. A pair without a parent only declares its child.
 
         >>> len(Taxonomy.from_edges([("a", "top"), ("b", "top"), ("b", "a")]))
         3
@@ -173,10 +173,10 @@ class Taxonomy(Meaning):
         *,
         progress: Progress = None,
     ) -> Taxonomy:
-        """Build a taxonomy of codes whose first characters are their groups, as in ISCO, ATC, NACE and postcodes.
+        """Build a taxonomy of codes grouped by their first characters, as in ISCO, ATC, NACE and postcodes.
 
-        ``lengths`` are those of the groups, from few characters to many; dots, blanks and the like do not count. A code
-        that is shorter or longer has its place between or below them, missing codes are left out, and several codes of
+        ``lengths`` are the prefix lengths of the groups, from short to long; dots, blanks and the like are ignored.
+        Shorter or longer codes are placed between or below the groups, missing codes are left out, and several codes of
         the first length get one concept above them. ``labels`` are by code or prefix.
 
         >>> tax = Taxonomy.from_prefixes(["2211", "2221", "5311"], [1, 2, 3, 4], labels={"22": "Health"})
@@ -193,10 +193,10 @@ class Taxonomy(Meaning):
 
     @classmethod
     def from_concepts(cls, concepts: Concepts, virtual_root: bool = False, *, progress: Progress = None) -> Taxonomy:
-        """Check what a reader found and build the taxonomy.
+        """Check the concepts of a reader and build the taxonomy.
 
-        Duplicate ids, links to unknown concepts, circles, several roots (unless ``virtual_root``) and an empty list
-        are errors that name the culprits. Progress is told in steps: checked, linked, named.
+        Duplicate ids, links to unknown concepts, cycles, several roots (unless ``virtual_root``) and an empty list
+        are errors that name the concepts. Progress is reported in steps: checked, linked, named.
         """
         with steps(progress, "taxonomy", 3) as done:
             ids, child, parent = _checked(concepts, virtual_root)
@@ -208,12 +208,12 @@ class Taxonomy(Meaning):
             try:
                 graph = Graph(len(ids), *ends)
             except CycleError as error:
-                circle = " → ".join(ids[i] for i in [*error.concepts, error.concepts[0]])
-                fault = f"the is-a links run in a circle: {circle}; remove one of these links"
+                cycle = " → ".join(ids[i] for i in [*error.concepts, error.concepts[0]])
+                fault = f"the is-a links form a cycle: {cycle}; remove one of these links"
                 raise CycleError(f"{concepts.source}: {fault}") from None
             except RootError as error:
                 fault = f"{len(error.concepts):,} concepts have no parent: {_some(ids[i] for i in error.concepts)}"
-                remedy = Advice("link them, or give {} to put one concept above them", virtual_root=True)
+                remedy = Advice("link them, or give {} to add one concept above them", virtual_root=True)
                 raise RootError(f"{concepts.source}: {fault}", remedy=remedy) from None
             done(2)
             labels = [concepts.labels.get(i) for i in ids]
@@ -223,7 +223,7 @@ class Taxonomy(Meaning):
             return taxonomy
 
     def to_concepts(self) -> Concepts:
-        """Give everything the taxonomy holds, in the form that readers give and writers take."""
+        """Return the content of the taxonomy, in the form that readers return and writers take."""
         child, parent = self.graph.edges()
         return Concepts(
             ids=list(self._ids),
@@ -234,7 +234,7 @@ class Taxonomy(Meaning):
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the taxonomy to a ``.json`` or ``.parquet`` file that ``read_taxonomy`` loads fast."""
+        """Write the taxonomy to a ``.json`` or ``.parquet`` file, which ``read_taxonomy`` loads fast."""
         from nominym.meaning.read import native
 
         writers = {".json": native.write_json, ".parquet": native.write_parquet}
@@ -244,7 +244,7 @@ class Taxonomy(Meaning):
         writers[path.suffix](self.to_concepts(), path)
 
     def restrict(self, root: object) -> Taxonomy:
-        """Give the taxonomy below a concept, which becomes its root.
+        """Return the taxonomy below a concept, which becomes its root.
 
         >>> Taxonomy.from_edges([("a", "top"), ("b", "top"), ("c", "a")]).restrict("a").ids
         ('a', 'c')
@@ -252,7 +252,7 @@ class Taxonomy(Meaning):
         return self.restrict_to(self.concept(root))[0]
 
     def restrict_to(self, root: int) -> tuple[Taxonomy, NDArray[np.uint32]]:
-        """Do the same by position, and give the positions that are kept, in order."""
+        """Do the same by position; also return the positions that are kept, in order."""
         if root == self.graph.root:
             return self, np.arange(len(self), dtype=np.uint32)
         graph, kept = self.graph.restrict(root)
@@ -262,9 +262,9 @@ class Taxonomy(Meaning):
         return Taxonomy(graph, ids, labels, synonyms), kept
 
     def to_tree(self, tree: str = "first-parent") -> Taxonomy:
-        """Give a tree: ``"first-parent"`` keeps the first parent of each concept, in the order of the file."""
+        """Return a tree: ``"first-parent"`` keeps the first parent of each concept, in the order of the file."""
         if tree != "first-parent":
-            raise ParameterError(f"tree={tree!r}: the one way to make a tree is 'first-parent'")
+            raise ParameterError(f"tree={tree!r}: the only way to make a tree is 'first-parent'")
         return self if self.is_tree else Taxonomy(self.graph.first_parents(), self._ids, self._labels, self._synonyms)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -278,20 +278,20 @@ class Taxonomy(Meaning):
         return len(self._ids)
 
     def __contains__(self, value: object) -> bool:
-        """Tell whether a value names exactly one concept."""
+        """Return whether a value names exactly one concept."""
         return len(self._names.find(value)[1]) == 1
 
     def __iter__(self) -> Iterator[str]:
-        """Go through the ids."""
+        """Iterate over the ids."""
         return iter(self._ids)
 
     def __repr__(self) -> str:
-        """Name size, shape and root."""
+        """Return size, shape and root."""
         shape = "tree" if self.is_tree else "DAG"
         return f"<Taxonomy: {len(self):,} concepts, {self.links:,} links, {shape}, root {self.root!r}>"
 
     def _repr_html_(self) -> str:
-        """Show size, shape and what is right below the root in a notebook."""
+        """Show size, shape and the concepts directly below the root in a notebook."""
         below = self.graph.children(self.graph.root)
         shown = ", ".join(self.written(int(concept)) for concept in below[:_SHOWN])
         more = f" and {len(below) - _SHOWN:,} more" if len(below) > _SHOWN else ""
@@ -300,34 +300,34 @@ class Taxonomy(Meaning):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """All ids, in order."""
+        """Return all ids, in order."""
         return self._ids
 
     @property
     def root(self) -> str:
-        """Id of the concept above all others."""
+        """Return the id of the concept above all others."""
         return self._ids[self.graph.root]
 
     @property
     def links(self) -> int:
-        """Number of is-a links."""
+        """Return the number of is-a links."""
         return self.graph.links
 
     @property
     def is_tree(self) -> bool:
-        """Whether no concept has several parents."""
+        """Return whether no concept has several parents."""
         return self.graph.is_tree
 
     def concept(self, value: object) -> int:
-        """Give the position in ``ids`` of the one concept that a value names."""
+        """Return the position in ``ids`` of the concept that a value names."""
         return int(self._names.resolve([value])[0])
 
     def concepts(
         self, values: Iterable[object], counts: Sequence[int] | None = None, column: str | None = None
     ) -> NDArray[np.uint32]:
-        """Give the positions in ``ids`` of the concepts that values name; one error lists all that name none.
+        """Return the positions in ``ids`` of the concepts that values name; one error lists all values that name none.
 
-        ``counts`` (how often each value occurs) and ``column`` only serve the message.
+        ``counts`` (how often each value occurs) and ``column`` are only used in the message.
         """
         listed = list(values)
         try:
@@ -340,7 +340,7 @@ class Taxonomy(Meaning):
         return found
 
     def _doubt(self, values: Sequence[object], column: str | None = None) -> None:
-        """Warn of values that are concepts, but may be meant as codes of another system."""
+        """Warn of values that are concepts but may be codes of another system."""
         if (why := codes.doubt(self.root, values)) is not None:
             where = "" if column is None else f"column {column!r}: "
             warn(f"{where}{why}; write codes with their dots, or use the other code system", MeaningWarning)
@@ -368,7 +368,7 @@ class Taxonomy(Meaning):
         return ConceptSpace(self, columns, measure, root)
 
     def label(self, concept: object) -> str:
-        """Give the preferred label, or the id where there is none.
+        """Return the preferred label, or the id if there is none.
 
         >>> Taxonomy.from_edges([("D1", "D0")], labels={"D1": "Coma"}).label("d1")
         'Coma'
@@ -377,7 +377,7 @@ class Taxonomy(Meaning):
         return self._labels[index] or self._ids[index]
 
     def written(self, index: int) -> str:
-        """Write label and id of the concept at a place in ``ids``; the id alone where there is no other label.
+        """Return label and id of the concept at a position in ``ids``; only the id if it has no label.
 
         >>> Taxonomy.from_edges([("D1", "D0")], labels={"D1": "Coma"}).written(1)
         'Coma (D1)'
@@ -386,11 +386,11 @@ class Taxonomy(Meaning):
         return name if label is None or label.casefold() == name.casefold() else f"{label} ({name})"
 
     def synonyms(self, concept: object) -> tuple[str, ...]:
-        """Give the further names."""
+        """Return the synonyms."""
         return tuple(self._synonyms.get(self.concept(concept), ()))
 
     def depth(self, concept: object) -> int:
-        """Count the concepts on the longest path from the root; the root's depth is 1.
+        """Return the number of concepts on the longest path from the root; the root's depth is 1.
 
         >>> Taxonomy.from_edges([("a", "top"), ("b", "a"), ("b", "top")]).depth("b")
         3
@@ -445,7 +445,7 @@ class Taxonomy(Meaning):
     # ------------------------------------------------------------- measuring
 
     def distance(self, a: object, b: object, measure: str | Measure = "wu-palmer") -> float:
-        """Measure the semantic distance of two concepts (``nominym.MEASURES`` lists the measures).
+        """Measure the semantic distance between two concepts (``nominym.MEASURES`` lists the measures).
 
         >>> tax = Taxonomy.from_edges([("a", "top"), ("b", "top")])
         >>> tax.distance("a", "b"), tax.distance("a", "b", "path")
@@ -463,10 +463,10 @@ class Taxonomy(Meaning):
         out: NDArray[np.float32] | str | os.PathLike[str] | None = None,
         progress: Progress = None,
     ) -> NDArray[np.float32]:
-        """Measure the distances of all pairs of values (default: all concepts), as float32.
+        """Measure the distances between all pairs of values (default: all concepts), as float32.
 
-        ``out`` takes the result: an array of the right shape, or the path of an ``.npy`` file that is written through
-        a memory map, for matrices beyond memory. Costs O(d·(links above the values / 32 + d)).
+        ``out`` receives the result: an array of the right shape, or the path of an ``.npy`` file written through a
+        memory map, for matrices larger than memory. Costs O(d·(links above the values / 32 + d)).
 
         >>> Taxonomy.from_edges([("a", "top"), ("b", "top")]).distance_matrix(["a", "b"]).round(2).tolist()
         [[0.0, 0.5], [0.5, 0.0]]
@@ -481,9 +481,9 @@ class Taxonomy(Meaning):
         return matrix
 
     def content(self, measure: Measure, whole: Taxonomy | None = None) -> NDArray[np.float64] | None:
-        """Work out the information content that a measure needs (once), or nothing where it needs none.
+        """Return the information content that a measure needs (computed once), or None if it needs none.
 
-        Counts name concepts of ``whole``, of which this taxonomy may be a part; what lies outside counts for nothing.
+        Counts name concepts of ``whole``, of which this taxonomy may be a part; concepts outside are ignored.
         """
         if not measure.needs_content:
             return None
@@ -515,7 +515,7 @@ def _some(names: Iterable[object]) -> str:
 
 
 def _checked(concepts: Concepts, virtual_root: bool) -> tuple[list[str], list[str], list[str]]:
-    """Return ids and both ends of all links, with a virtual root where one is needed."""
+    """Return ids and both ends of all links, with a virtual root if needed."""
     source = concepts.source
     ids, child, parent = list(concepts.ids), list(concepts.child), list(concepts.parent)
     if not ids:
@@ -560,7 +560,7 @@ def _links(pairs: Any) -> list[tuple[str, str | None]]:
 
 
 def _rows(frame: Any) -> Iterator[tuple[Any, ...]]:
-    """Go through the rows of a two-column frame of any library."""
+    """Iterate over the rows of a two-column frame from any library."""
     try:
         named = isinstance(frame, Mapping | pd.DataFrame)
         columns = [values for _, values in frame.items()] if named else pa.table(frame).columns
@@ -594,7 +594,7 @@ class ConceptSpace(Space):
         except UnknownConceptError as error:
             raise type(error)(f"root={root!r}: {error}") from None
         self.taxonomy, kept = taxonomy.restrict_to(top)
-        """The taxonomy as restricted."""
+        """The restricted taxonomy."""
         self.root, self.names, self.linked = self.taxonomy.root, self.taxonomy.ids, not self.taxonomy.is_tree
         outside = used[kept[np.minimum(np.searchsorted(kept, used), len(kept) - 1)] != used]
         if len(outside):
@@ -610,7 +610,7 @@ class ConceptSpace(Space):
         return self.taxonomy.written(place)
 
     def matrixless(self, places: NDArray[np.uint32], missing: bool) -> Distances | None:
-        """Return the concepts themselves where they are many: in a tree soon, since two of them meet at once."""
+        """Return the concepts themselves if there are many (in a tree, even few), to measure them on demand."""
         if len(places) <= (_VERY_MANY if self.linked else MANY):
             return None
         nowhere = np.full(int(missing), 2**32 - 1, dtype=np.uint32)
@@ -635,12 +635,12 @@ class ConceptSpace(Space):
             return self.taxonomy.graph.pairs(a, b, self.measure.name, self.content, report)
 
     def mean(self, places: NDArray[np.uint32], counts: NDArray[np.uint64], progress: Progress = None) -> int:
-        """Find the semantic mean: ties by id."""
+        """Find the semantic mean; ties by id."""
         with reporter(progress, "semantic mean") as report:
             return self.taxonomy.graph.mean(places, counts, self.measure.name, self.content, report)
 
     def centroids(self, cells: Cells, progress: Progress = None) -> Standing:
-        """Find the concepts of least squared distance: ties by whether a value is below, by depth, and by id."""
+        """Find the concepts of least squared distance; ties by whether a value is below, by depth, and by id."""
         with reporter(progress, "semantic means") as report:
             found = mean_concepts(self.taxonomy.graph, cells, self.measure.name, self.content, report)
         return Standing(found.astype(np.int64))
@@ -655,7 +655,7 @@ class ConceptSpace(Space):
             return Standing(common_concepts(self.taxonomy.graph, cells, report).astype(np.int64))
 
     def labelled(self, columns: Sequence[Values]) -> bool:
-        """Tell whether all values of some columns are labels, not ids."""
+        """Return whether all values of some columns are labels, not ids."""
 
         def are_labels(places: NDArray[np.uint32], column: Values) -> bool:
             ids = [self.names[place] for place in places.tolist()]
@@ -665,7 +665,7 @@ class ConceptSpace(Space):
         return bool(columns) and all(map(are_labels, self.places, columns))
 
     def spellings(self, by_label: bool) -> Sequence[str]:
-        """Return how each concept is written: by id, or by label where that names one concept only."""
+        """Return how each concept is written: by id, or by label if that names only one concept."""
         if not by_label:
             return self.names
         labels = [self.taxonomy.label(name) for name in self.names]

@@ -1,6 +1,6 @@
-"""Semantic noise: values are replaced by concepts at a randomly drawn semantic distance.
+"""Semantic noise: values are replaced with concepts at a randomly drawn semantic distance.
 
-``method`` masks a table in one call; ``model`` keeps fitting and masking apart, for batches, streams and files.
+``method`` masks a table in one call; ``model`` separates fitting from masking, for batches, streams and files.
 ``domain`` holds a column's concepts, ``errors`` draws errors.
 """
 

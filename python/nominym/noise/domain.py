@@ -26,28 +26,28 @@ _FEW = 5
 class Domain:
     """The space of a taxonomy below a concept, or of a matrix, and how its concepts are written.
 
-    Built from the columns of a sample; after that, columns with values it does not have are refused.
+    Built from the columns of a sample; columns with values outside it are errors later.
     """
 
     def __init__(
         self, meaning: Meaning, columns: Sequence[Column], measure: Measure, root: object, by_label: bool = False
     ) -> None:
-        """Restrict a taxonomy to ``root``, or else to the least common subsumer of the columns.
+        """Restrict a taxonomy to ``root``, or to the least common subsumer of the columns.
 
-        All concepts are written alike, by id or by label, whether the columns have them or not: the way a value is
-        written must not tell whether it was there before. Labels are used if all values of the columns are labels.
+        All concepts are written the same way, by id or by label, whether the columns have them or not: how a value is
+        written must not reveal whether it was present before. Labels are used if all values of the columns are labels.
         """
         space = meaning.space(columns, measure, root)
         assert isinstance(space, ConceptSpace | MatrixSpace)  # check_meaning refuses anything else
         self.meaning, self.measure, self.space, self.names = meaning, measure, space, space.names
         self.taxonomy = space.taxonomy if isinstance(space, ConceptSpace) else None
-        """The taxonomy as restricted; None for a matrix."""
+        """The restricted taxonomy; None for a matrix."""
         self.by_label = by_label or space.labelled(columns)
         """Whether concepts are written by label."""
 
     @cached_property
     def spellings(self) -> Sequence[str]:
-        """How each concept is written: by id, or by label where that names one concept only."""
+        """Return how each concept is written: by id, or by label if that names only one concept."""
         return self.space.spellings(self.by_label)
 
     def place(self, column: Column) -> NDArray[np.uint32]:
@@ -71,30 +71,30 @@ class Domain:
 
     @property
     def arguments(self) -> tuple[Any, str, NDArray[np.float64] | None]:
-        """What the compiled core needs to measure here: the concepts, the measure and its information content."""
+        """Return what the compiled core needs to measure: the concepts, the measure and its information content."""
         if isinstance(self.space, ConceptSpace):
             return self.space.taxonomy.graph, self.measure.name, self.space.content
         return self.space.given.matrix, self.measure.name, None
 
 
-_INSTEAD = "swap ranks together with other columns, or use the exponential mechanism, which may keep a value"
+_INSTEAD = "use rank swapping together with other columns, or the exponential mechanism, which may keep a value"
 
 
 def check_two_values(name: object, column: Column) -> None:
-    """Refuse a column of two values: as published, noise never keeps one, so where one is shown, it was the other."""
+    """Raise on a column of two values: as published, noise never keeps one, so where one is shown, it was the other."""
     if column.size != 2:
         return
     one, other = column.categories
     raise ParameterError(
-        f"it has two values, {one!r} and {other!r}, and noise never leaves a value as it was: where one of them is "
-        "shown, it was the other, whatever else the domain has",
+        f"it has two values, {one!r} and {other!r}, and noise always changes a value: where one of them is shown, it "
+        f"was the other, whatever else the domain has",
         column=name,
         remedy=_INSTEAD,
     )
 
 
 def check_domain(name: object, domain: Domain) -> None:
-    """Refuse a domain of two concepts: as published, noise makes each of them the other."""
+    """Raise on a domain of two concepts: as published, noise turns each into the other."""
     if len(domain.names) != 2:
         return
     one, other = domain.spellings
@@ -102,31 +102,31 @@ def check_domain(name: object, domain: Domain) -> None:
     if isinstance(domain.meaning, Taxonomy) and domain.space.root != domain.meaning.root:
         remedies = f"name a concept above {domain.space.root!r} as the root of the column, {remedies}"
     raise ParameterError(
-        f"its domain has two values, {one!r} and {other!r}, and noise never leaves a value as it was: each becomes the "
-        "other, so whoever sees one knows the other",
+        f"its domain has two values, {one!r} and {other!r}, and noise always changes a value: each becomes the "
+        f"other, so whoever sees one knows the other",
         column=name,
         remedy=remedies,
     )
 
 
 def weakness_of(domain: Domain) -> str | None:
-    """Say what is weak about noise in a small domain."""
+    """Return what is weak about noise in a small domain."""
     size = len(domain.names)
     if size == 1:
-        return "its domain has one value, which noise leaves as it is"
+        return "its domain has one value, which noise cannot change"
     if size < _FEW:
         return (
-            f"its domain has {size} values, and noise never leaves a value as it was: whoever excludes the value shown "
-            f"has {size - 1} left, of which the rule favours some"
+            f"its domain has {size} values, and noise always changes a value: whoever excludes the value shown has "
+            f"{size - 1} left, of which the rule favours some"
         )
     return None
 
 
 def check_meaning(name: object, meaning: Meaning, method: Noise) -> None:
-    """Refuse meanings that noise cannot be drawn over."""
+    """Raise on meanings for which noise cannot be drawn."""
     if not isinstance(meaning, Taxonomy | DistanceMatrix):
         raise ParameterError(
-            f"noise replaces values by concepts of a taxonomy or labels of a matrix; {meaning.noun} has none",
+            f"noise replaces values with concepts of a taxonomy or labels of a matrix; {meaning.noun} has none",
             column=name,
         )
     if method.method == "semantic" and method.reference == "root" and isinstance(meaning, DistanceMatrix):

@@ -1,4 +1,4 @@
-"""Random errors with a given covariance, and covariances that can be one."""
+"""Random errors with a given covariance, and the nearest valid covariance."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def nearest_covariance(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Return the positive semi-definite matrix nearest to a symmetric one, and how far it is (Frobenius norm).
+    """Return the positive semi-definite matrix nearest to a symmetric one, and its distance (Frobenius norm).
 
-    Distance covariances over distances that are not Euclidean need not be a covariance of anything.
+    Distance covariances of distances that are not Euclidean need not form a valid covariance matrix.
 
     >>> nearest_covariance(np.array([[1.0, 0.5], [0.5, 1.0]]))[1]
     0.0
@@ -31,7 +31,7 @@ def nearest_covariance(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64]
 
 
 def is_covariance(matrix: NDArray[np.float64]) -> bool:
-    """Tell whether errors of distances within [0, 1] can have a covariance, up to rounding.
+    """Return whether errors of distances within [0, 1] can have a covariance, up to rounding.
 
     >>> is_covariance(np.array([[1.0, 0.5], [0.5, 1.0]])), is_covariance(np.array([[1.0, 2.0], [2.0, 1.0]]))
     (True, False)
@@ -48,8 +48,8 @@ def draw(
 ) -> list[NDArray[np.float64]]:
     """Draw errors for each column; their covariance over records is the given one.
 
-    Laplace errors are normal ones, each times the root of an exponential number: so they have a Laplace distribution
-    with the same covariance. Errors of one record share that number if the columns go ``together``.
+    Laplace errors are normal errors, each multiplied by the root of an exponential number, which gives a Laplace
+    distribution with the same covariance. Errors of one record share that number if the columns go ``together``.
     """
     values, vectors = np.linalg.eigh(covariance)
     factors = vectors * np.sqrt(np.maximum(values, 0.0))

@@ -18,24 +18,24 @@ from nominym.table import Missing
 
 @dataclass(frozen=True, repr=False)
 class Noise(NoiseOptions, Method):
-    """Semantic noise with its options; ``add_noise`` explains them.
+    """Semantic noise and its options, which ``add_noise`` explains.
 
     >>> import nominym as nym
     >>> nym.Noise(alpha=0.3)
     Noise(alpha=0.3)
     >>> nym.Noise(alpha=0.3, method="naive")
     Traceback (most recent call last):
-    nominym.error.ParameterError: alpha=0.3: it plays a part only where method is 'semantic'
+    nominym.error.ParameterError: alpha=0.3: it applies only where method is 'semantic'
     """
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning, or two meanings."""
+        """Check the options and their combination."""
         self.check_accept()
         self.check_options()
         self.check_roots()
         if self.pairs is not None:
             if self.method != "semantic" or self.reference != "pair":
-                raise ParameterError("it plays a part only where reference is 'pair'", parameter="pairs",
+                raise ParameterError("it applies only where reference is 'pair'", parameter="pairs",
                                      value=self.pairs)  # fmt: skip
             if isinstance(self.pairs, str) or not isinstance(self.pairs, Sequence):
                 raise ParameterError("give a list of pairs of columns", parameter="pairs", value=self.pairs)
@@ -61,7 +61,7 @@ class Noise(NoiseOptions, Method):
 
     @property
     def by_distance(self) -> bool:
-        """Whether distances say how far a value moves; the baselines do not look at them."""
+        """Return whether distances determine how far a value moves; the baselines ignore them."""
         return self.method in ("semantic", "exponential")
 
     def _statement(self, masked: Sequence[Any], kept: Sequence[Any], roots: Mapping[Any, Any]) -> Guarantee:
@@ -74,17 +74,17 @@ class Noise(NoiseOptions, Method):
             return local(self.epsilon, masked)
         return none(
             f"Nothing is guaranteed: the domain of {listed(derived)} was derived from the data, so that what can be "
-            "drawn shows something about the values of others. For local differential privacy name it by roots=."
+            f"drawn shows something about the values of others. For local differential privacy name it by roots=."
         )
 
     def params(self) -> dict[str, Any]:
-        """List the options that play a part, for the record of a result."""
+        """Return the options in effect, for the record of a result."""
         return {**super().params(), **as_measure(self.measure).params()}
 
     def apply(
         self, frame: Any, meanings: Mapping[Any, Meaning], seed: int | None = None, progress: Progress = None
     ) -> Result:
-        """Mask the columns that have a meaning; the frame is not changed."""
+        """Mask the columns that have a meaning; the input frame is not changed."""
         check_progress(progress)
         check_seed(seed)
         table, warned = source_of(frame, strict=False)
@@ -111,12 +111,12 @@ def add_noise(
     seed: int | None = None,
     progress: Progress = None,
 ) -> Result:
-    """Replace values by concepts at a randomly drawn semantic distance.
+    """Replace values with concepts at a randomly drawn semantic distance.
 
-    Nothing is guaranteed, except for "exponential" where the domain of every column is named. As published, noise never
-    leaves a value as it was, which an adversary can use: the value shown is excluded, and the rule favours some of the
-    others. In a domain of two values, and on a column of two values where one of them is shown, it is undone with
-    certainty, so that these are refused; domains of fewer than five values warn.
+    Nothing is guaranteed, except for "exponential" where the domain of every column is named. As published, noise
+    always changes a value, which an adversary can use: the value shown is excluded, and the rule favours some of the
+    others. In a domain of two values, and on a column of two values where one of them is shown, noise is undone with
+    certainty, so these are errors; domains of fewer than five values raise a warning.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
@@ -131,11 +131,11 @@ def add_noise(
     frame
         A pandas or polars frame, an Arrow table or stream, or a mapping of columns. It is not changed.
     meanings
-        Which columns to mask, and what their values mean: a ``Taxonomy`` or a ``DistanceMatrix`` by column name.
+        The columns to mask and the meaning of their values: a ``Taxonomy`` or a ``DistanceMatrix`` by column name.
     alpha
-        How much noise: the variance of errors is ``alpha`` times that of the column.
+        Amount of noise: the variance of errors is ``alpha`` times that of the column.
     correlated
-        Errors of a record go together as its columns do (covariance of distances), or are independent.
+        Whether the errors of a record are correlated like its columns (covariance of distances), or independent.
     reference
         What a positive error moves away from, and a negative one towards: "mean" (SNA-1, keeps the semantic mean),
         "pair" (SNA-2, the value of another column in the same record, keeps their correlation; same taxonomy), "root"
@@ -143,35 +143,35 @@ def add_noise(
     law
         "normal", or "laplace" with the same variance.
     method
-        "semantic"; "exponential": each concept with a chance in proportion to exp(−epsilon·distance/2); or the
-        baselines "naive" (any category of the column) and "probabilistic" (as frequent as it is).
+        "semantic"; "exponential": each concept with probability proportional to exp(−epsilon·distance/2); or the
+        baselines "naive" (any category of the column) and "probabilistic" (a category in proportion to its frequency).
     epsilon
-        For "exponential", what is spent on each value: local differential privacy, if ``roots`` names the domain of
+        For "exponential", the budget spent on each value: local differential privacy, if ``roots`` names the domain of
         every taxonomy. See docs/noise.md for what that does and does not guarantee.
     pairs
         For "pair", disjoint pairs of columns; by default those with the highest distance correlation.
     roots
-        By column, the concept below which replacements are looked for; by default the least common subsumer of the
-        column, which depends on the data.
+        By column, the concept below which replacements are chosen; by default the least common subsumer of the column,
+        which depends on the data.
     measure
         A distance within [0, 1].
     correlations
-        Also compare the distance correlations of all pairs of columns before and after, for the owner.
+        Also compare the distance correlations of all pairs of columns before and after masking, for the owner.
     moments
         Compare semantic means and variances, for the owner; O(categories × concepts), which for large domains is most
         of the work.
     accept
-        Kept columns that ``publish`` takes although they are nearly unique or tell a masked column.
+        Kept columns that ``publish`` accepts although they are nearly unique or predict a masked column.
     missing, seed, progress
-        As everywhere: "keep" leaves missing cells as they are; a seed is for studies; ``True`` shows a bar.
+        As in other methods: "keep" leaves missing cells unchanged; a seed is for studies; ``True`` shows a bar.
 
     Returns
     -------
     Result
-        For each column, ``secret.summary["attributes"]``, the owner's, has ``target_rmse`` (of the errors drawn) and
-        ``rmse``, the share ``truncated`` (nothing was as far away), the share ``undirected`` (nothing lay in the
-        direction of the error), ``unchanged``, means and variances before and after; ``covariance_repaired`` is how far
-        the covariance of distances was from one that errors can have, 0 as a rule.
+        For each column, the owner's ``secret.summary["attributes"]`` has ``target_rmse`` (of the errors drawn) and
+        ``rmse``, the share ``truncated`` (no concept was as far away), the share ``undirected`` (no concept lay in the
+        direction of the error), ``unchanged``, means and variances before and after; ``covariance_repaired`` is the
+        distance of the covariance of distances from a valid one, usually 0.
 
     Rodríguez-García (2017), Semantic perturbative privacy-preserving methods for nominal data, chapter 6.
     """

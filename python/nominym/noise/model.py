@@ -31,7 +31,7 @@ _BATCH = 30
 
 @dataclass(eq=False, repr=False)
 class NoiseModel:
-    """Noise calibrated on a sample, to be added to it, to batches, or to a stream, record by record.
+    """Noise calibrated on a sample, to be added to it, to batches, or to a stream of records.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
@@ -43,24 +43,24 @@ class NoiseModel:
     """
 
     method: Noise
-    """The method that was fitted."""
+    """The fitted method."""
     domains: dict[Any, Domain]
     """Concepts that may replace values, by column."""
     samples: dict[Any, tuple[NDArray[np.uint32], NDArray[np.uint64]]]
-    """For the baselines: the concepts of the sample's categories, and how frequent they are."""
+    """For the baselines: the concepts of the sample's categories, and their frequencies."""
     means: dict[Any, int]
-    """Semantic mean of the sample, by column, where it is the reference."""
+    """Semantic mean of the sample, by column, if it is the reference."""
     errors: NDArray[np.float64] | None
     """Covariance of the errors before ``alpha``: semantic variances, or distance variances and covariances."""
     repaired: float
-    """How far the covariance of distances was from one that errors can have."""
+    """Distance of the covariance of distances from a valid one."""
     partners: dict[Any, Any]
     """The other column of each column's pair."""
     weak: dict[Any, str] = field(default_factory=dict)
-    """What is weak about noise on a column, for those where something is."""
+    """Weaknesses of the noise, by column, where there are any."""
 
     def __post_init__(self) -> None:
-        """Refuse domains in which noise can be undone."""
+        """Raise on domains in which noise can be undone."""
         if self.method.method == "semantic":
             for name, domain in self.domains.items():
                 check_domain(name, domain)
@@ -75,9 +75,9 @@ class NoiseModel:
         progress: Progress = None,
         **options: Any,
     ) -> NoiseModel:
-        """Find domains, references and the covariance of errors from a sample; options are those of ``add_noise``.
+        """Find domains, references and the covariance of errors from a sample, with the options of ``add_noise``.
 
-        As there, columns and domains of two values are refused, and smaller domains than five warn.
+        As there, columns and domains of two values are errors, and domains of fewer than five values raise a warning.
         """
         from nominym.noise.method import Noise
 
@@ -86,7 +86,7 @@ class NoiseModel:
 
     @classmethod
     def fit_table(cls, method: Noise, table: Table, meanings: Mapping[Any, Meaning], progress: Progress) -> NoiseModel:
-        """Fit a method to a table that is coded already, or will be."""
+        """Fit a method to a table, coded or not."""
         given = check_meanings(meanings)
         for name, meaning in given.items():
             check_meaning(name, meaning, method)
@@ -119,7 +119,7 @@ class NoiseModel:
 
     @property
     def params(self) -> dict[str, Any]:
-        """How the model was made."""
+        """Return how the model was made."""
         pairs = {"pairs": sorted({tuple(sorted((x, y), key=str)) for x, y in self.partners.items()}, key=str)}
         return {
             "columns": list(self.domains),
@@ -129,16 +129,16 @@ class NoiseModel:
         }
 
     def transform(self, frame: Any, *, seed: int | None = None, progress: Progress = None) -> Result:
-        """Add noise to a table with the fitted columns; values outside the fitted domain are refused.
+        """Add noise to a table with the fitted columns; values outside the fitted domain are errors.
 
-        So are, as by ``fit``, columns of two values, unless there are fewer than 30 records.
+        So are, as in ``fit``, columns of two values, unless there are fewer than 30 records.
         """
         check_progress(progress)
         check_seed(seed)
         return self.mask(Table(frame), [], seed, progress)
 
     def mask(self, table: Table, notes: list[str], seed: int | None, progress: Progress) -> Result:
-        """Add noise to a table that is coded already, or will be."""
+        """Add noise to a table, coded or not."""
         method, records = self.method, len(table)
         columns = _coded(table, self.domains, method.missing)
         if method.method == "semantic" and records >= _BATCH:
@@ -182,7 +182,7 @@ class NoiseModel:
                 f"each masked value by itself is protected by local differential privacy with ε = "
                 f"{self.method.epsilon:g}; a record spends that once for each of its {len(self.domains)} masked values"
             )
-        never = "; it never leaves a value as it was" if self.method.method == "semantic" else ""
+        never = "; it always changes a value" if self.method.method == "semantic" else ""
         return f"noise gives no guarantee{never}; the measured risk of this release is for its owner"
 
     def _replaced(
@@ -215,7 +215,7 @@ class NoiseModel:
         return np.where(codes == MISSING, MISSING, chosen), {}
 
     def _reference(self, name: Any, before: Mapping[Any, Attribute]) -> int | NDArray[np.uint32]:
-        """Return the concept, or the concept of each record, that errors push away from."""
+        """Return the concept, or the concept of each record, that errors move away from."""
         if self.method.reference == "mean":
             return self.means[name]
         if self.method.reference == "root":
@@ -226,19 +226,19 @@ class NoiseModel:
         return each
 
     def save(self, path: StrPath) -> None:
-        """Write the model to a file that ``NoiseModel.load`` reads. It holds no record, but figures of the sample.
+        """Write the model to a file for ``NoiseModel.load``. It holds no record, but figures of the sample.
 
-        The file, a ZIP archive of a JSON text, taxonomies and arrays, gets its name only when it is complete.
+        The file, a ZIP archive of a JSON text, taxonomies and arrays, appears only when it is complete.
         """
         saved.write(self, path)
 
     @staticmethod
     def load(path: StrPath) -> NoiseModel:
-        """Read a model; a file that is none, or is damaged, is a ``FormatError``."""
+        """Read a model; any other or damaged file is a ``FormatError``."""
         return saved.read(path)
 
     def __repr__(self) -> str:
-        """Name the columns and the method."""
+        """Return the columns and the method."""
         return f"<NoiseModel of {', '.join(map(str, self.domains))}: {self.method!r}>"
 
 
@@ -273,7 +273,7 @@ def _coded(table: Table, names: Mapping[Any, Any], missing: Any) -> dict[Any, Co
 def _partners(
     columns: Mapping[Any, Column], meanings: Mapping[Any, Meaning], method: Noise, progress: Progress
 ) -> dict[Any, Any]:
-    """Find for each column the one it goes with."""
+    """Find the partner of each column."""
     if method.method != "semantic" or method.reference != "pair":
         return {}
     partners: dict[Any, Any] = {}

@@ -1,6 +1,6 @@
 """The file of a noise model: a ZIP archive of a JSON text, taxonomies and arrays.
 
-What is read is checked once, here: a model that was loaded works like the one that was saved.
+Everything that is read is checked here, once: a loaded model works like the saved one.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ _HEADER = 1 << 12
 
 
 def write(model: NoiseModel, path: StrPath) -> None:
-    """Write a model; the file gets its name when it is complete."""
+    """Write a model; the file appears when it is complete."""
     unnamed = [name for name in model.domains if not isinstance(name, str)]
     if unnamed:
-        raise ParameterError("only columns with names of text can be saved; rename it", column=unnamed[0])
+        raise ParameterError("only columns whose names are texts can be saved; rename it", column=unnamed[0])
     measure = as_measure(model.method.measure)
     # Columns of a pair share their domain, also in the file.
     shared = list(dict.fromkeys(model.domains.values()))
@@ -101,7 +101,7 @@ def write(model: NoiseModel, path: StrPath) -> None:
 
 
 def read(path: StrPath) -> NoiseModel:
-    """Read a model; whatever is wrong with the file is a ``FormatError`` that names it."""
+    """Read a model; any fault of the file is a ``FormatError`` that names it."""
     where = os.fspath(path)
     with as_input(path).open("rb") as file:
         try:
@@ -115,12 +115,12 @@ def read(path: StrPath) -> NoiseModel:
                 raise
             told = brief(str(error).removeprefix(f"{where}: "))
             raise FormatError(
-                f"{where}: not a noise model that this version can read ({told})", remedy="fit the model anew"
+                f"{where}: not a noise model that this version can read ({told})", remedy="fit the model again"
             ) from None
 
 
 class _Parts:
-    """The entries of an archive, each of which is read once, when it is known how long it may be."""
+    """The entries of an archive, each read once, when its largest possible size is known."""
 
     def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
         self._archive, self.where = archive, where
@@ -141,7 +141,7 @@ class _Parts:
         return self._archive.read(name)
 
     def array(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-        """Read an entry that is an array of numbers; whatever it says of itself, it has to have a certain shape."""
+        """Read an entry that is an array of numbers of a given shape, whatever its header says."""
         if self._sizes.get(name, 0) > 8 * math.prod(shape) + _HEADER:
             raise FormatError(f"{name} is longer than {' × '.join(map(str, shape))} numbers")
         stream = io.BytesIO(self.take(name))
@@ -153,7 +153,7 @@ class _Parts:
         return np.frombuffer(data, "<f8").astype(np.float64).reshape(shape, order="F" if by_column else "C")
 
     def check_all_taken(self) -> None:
-        """Refuse an archive with other entries than those of a model."""
+        """Raise if an archive has entries that do not belong to a model."""
         if self._sizes:
             raise FormatError(f"the archive has an entry {next(iter(self._sizes))!r}, which no model has")
 
@@ -211,13 +211,13 @@ def _domain(parts: _Parts, i: int, known: Mapping[str, Any], measure: Measure) -
         lower, upper = taxonomy.graph.edges()
         # Whatever it is derived from, a concept says no less than what is above it.
         if not (np.isfinite(content).all() and content.min() >= 0 and (content[lower] >= content[upper] - 1e-9).all()):
-            raise FormatError(f"content-{i}.npy is no information content of the concepts")
+            raise FormatError(f"content-{i}.npy is not an information content of the concepts")
         domain.space.content = content
     return domain
 
 
 def _contradictions(head: Mapping[str, Any], method: Noise, domains: Mapping[str, Domain]) -> Iterator[str]:
-    """Go through parts that a model of this method needs and does not have, or has and does not need."""
+    """Iterate over parts that a model of this method needs and lacks, or has and does not need."""
     semantic, size = method.method == "semantic", len(domains)
     needed = {
         "means": semantic and (method.reference == "mean" or not method.correlated),
@@ -233,12 +233,12 @@ def _contradictions(head: Mapping[str, Any], method: Noise, domains: Mapping[str
         yield "samples have no value"
     partners = head["partners"]
     if any(x == y or partners.get(y) != x or domains[x] is not domains.get(y) for x, y in partners.items()):
-        yield "partners are no pairs of columns"
+        yield "partners are not pairs of columns"
     cells = head["covariance"]
     if (cells is None) == semantic or any(len(row) != size for row in cells or ()) or len(cells or domains) != size:
         yield f"covariance has no {size} × {size} numbers"
     elif cells is not None and not errors.is_covariance(np.array(cells, dtype=np.float64)):
-        yield "covariance is none that errors can have"
+        yield "covariance is not a valid one"
 
 
 def _places(domain: Domain, names: list[str]) -> NDArray[np.uint32]:

@@ -1,8 +1,8 @@
-"""Releases: the pipeline from records to files, what stands beside them, and reading them again.
+"""Releases: the pipeline from records to files, the files beside a release, and reading them back.
 
 ``publish`` makes a release: roles, shuffle, method, files, a public ``Manifest`` and, on request, the owner's record.
-``compare_files`` and ``compare_sets`` set an original and its release side by side. ``read_table`` and ``write_table``
-hold codes, not texts, and write all or nothing. ``METHODS`` lists the methods by the names of their commands.
+``compare_files`` and ``compare_sets`` compare an original with its release. ``read_table`` and ``write_table`` hold
+codes, not texts, and write all or nothing. ``METHODS`` lists the methods by the names of their commands.
 
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory

@@ -1,8 +1,7 @@
-"""Whether a release of microaggregation is what its groups make, and its groups are those that the method forms.
+"""Verify that a release of microaggregation follows from its groups, and its groups from the method.
 
-Groups apart from the draw, and all values of a release, follow from the original. So they are made anew and compared
-with what is in the file, as it is written there: a cell that is written otherwise than the others of its group would
-mark its row.
+Apart from the draw, the groups and all values of a release follow from the original. They are therefore recomputed and
+compared with the file as written: a cell written differently from the others of its group would mark its row.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ if TYPE_CHECKING:
 
 
 class Remade:
-    """A release of microaggregation, made anew from the original and the groups of the owner's record."""
+    """A release of microaggregation, recomputed from the original and the groups of the owner's record."""
 
     def __init__(
         self, pair: FilePair, masked: Sequence[str], partition: Partition, method: Microaggregate, progress: Progress
     ) -> None:
-        """Begin with the columns of the original, as the method met them."""
+        """Start from the columns of the original, as the method received them."""
         assert pair.raw is not None  # it is read with the files of this method
         self._pair, self._masked, self._partition, self._method = pair, list(masked), partition, method
         self._progress, self._table = progress, Table(pair.raw[0])
@@ -57,19 +56,19 @@ class Remade:
         }
 
     def figures(self) -> tuple[dict[Any, dict[str, float]], dict[str, float]]:
-        """Compute what is public of the loss, by column and altogether; the latter only with all meanings."""
+        """Compute the public figures of the loss, by column and in total; the latter only with all meanings."""
         lost_of = {name: lost(change, self._columns[name], self._progress) for name, change in self._changes.items()}
         columns, overall = published(lost_of)
         return columns, overall if len(columns) == len(self._masked) else {}
 
     def smallest_class(self) -> int:
-        """Count the records of the smallest class of equal rows."""
+        """Return the size of the smallest class of equal rows."""
         after = self._pair.comparison.after
         sizes, _ = _core.class_sizes([after.column(name).dense() for name in self._masked], None)
         return int(sizes[0])
 
     def departures(self) -> list[str]:
-        """Say where the values of groups differ, or are not those that the method makes."""
+        """Return where the values of groups differ, or are not those of the method."""
         assert self._pair.raw is not None
         common = self._method.replace == "subsumer"
         retyped = [name for name, old in self._columns.items() if is_retyped(old, common)]
@@ -83,10 +82,10 @@ class Remade:
                 continue
             several = self._several(released)
             if several:
-                found.append(f"column {name!r}: {several:,} groups have several values, or write one in several ways")
+                found.append(f"column {name!r}: {several:,} groups have several values, or one written in several ways")
             elif name in columns:
                 wrong = self._several(released, expected)
-                found.append(f"column {name!r}: {wrong:,} groups have another value than theirs")
+                found.append(f"column {name!r}: {wrong:,} groups have a value that is not theirs")
         return found
 
     def _several(self, released: Any, expected: Any = None) -> int:
@@ -101,7 +100,7 @@ class Remade:
         return int((np.minimum.reduceat(along, starts) != np.maximum.reduceat(along, starts)).sum())
 
     def formed(self, columns: Sequence[str]) -> bool | None:
-        """Tell whether these are the groups that the method forms of these values, apart from what is drawn.
+        """Return whether these are the groups that the method forms from these values, apart from what is drawn.
 
         ``columns`` are the masked ones in the order of the method. None where the meaning of one is not known.
         """
@@ -119,7 +118,7 @@ class Remade:
 
     @cached_property
     def _limits(self) -> tuple[Any, dict[Any, tuple[Any, int]]]:
-        """The column of persons, and sensitive ones with their l."""
+        """Return the column of persons, and the sensitive columns with their l."""
         person = self._method.person
         sensitive = self._method.sensitive or {}
         limits = {name: (self._table.column(name).merged(), share) for name, share in sensitive.items()}
@@ -147,7 +146,7 @@ def _plain(column: Any) -> Any:
 
 
 def _as_file(name: str, made: Any, kind: Any) -> Any:
-    """Return values as a file of a type holds them; None where it cannot."""
+    """Return values as a file of a type holds them; None if it cannot."""
     if is_text(kind):
         texts = as_texts(name, made).cast(kind)
         return pc.if_else(pc.equal(texts, ""), None, texts)
@@ -158,7 +157,7 @@ def _as_file(name: str, made: Any, kind: Any) -> Any:
 
 
 def _codes(column: Any) -> NDArray[np.int64]:
-    """Number the values as they are written: what is missing is another than what is no number."""
+    """Number the values as they are written; missing and NaN are different."""
     if pa.types.is_nested(column.type):
         column = pa.array([None if each is None else repr(each) for each in column.to_pylist()], pa.string())
     return np.asarray(column.dictionary_encode(null_encoding="encode").indices)

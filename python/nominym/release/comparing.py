@@ -1,4 +1,4 @@
-"""An original and its release, in two files, read once and set side by side: for audit, measure and report."""
+"""An original and its release, in two files, read once and compared: for audit, measure and report."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 OrderKnown = Literal["record", "shown", "asserted", "unknown"]
-"""Why it is known which row is whose: by the owner's record; kept columns, equal row by row, show that both files have
-the same order; that is only said; or it is not known."""
+"""How it is known which row is whose: from the owner's record; from kept columns, equal row by row; by assertion only;
+or not at all."""
 
 
 class _OfRelease:
-    """What the files beside a release tell, of a table or of item sets."""
+    """What the files beside a release of a table or of item sets contain."""
 
     manifest: Manifest | None
     record: OwnersRecord | None
@@ -48,18 +48,18 @@ class _OfRelease:
 
     @property
     def seeded(self) -> bool:
-        """Whether a seed was given, so that nothing is guaranteed."""
+        """Return whether a seed was given, so that nothing is guaranteed."""
         by_record = self.record is not None and self.record.seed is not None
         return by_record or (self.manifest is not None and self.manifest.seeded)
 
     @property
     def other_input(self) -> bool:
-        """Whether, by the owner's record, the release was made of another original."""
+        """Return whether, by the owner's record, the release was made from another original."""
         return _is_of_another(self.record, self.sha256[0])
 
     @property
     def groups(self) -> NDArray[np.uint32] | None:
-        """The group of each record of the original, where the method forms groups and the owner's record has them."""
+        """Return the group of each record of the original, if the owner's record has groups."""
         return None if self.record is None else self.record.groups
 
 
@@ -68,11 +68,11 @@ class FilePair(_OfRelease):
     """A table and its release, coded once."""
 
     comparison: Comparison
-    """Both tables; row by row the same records, if ``aligned``."""
+    """Both tables; the same records row by row, if ``aligned``."""
     order: OrderKnown
-    """Why it is known which row is whose."""
+    """How it is known which row is whose."""
     manifest: Manifest | None
-    """What stands beside the release, if anything."""
+    """The manifest beside the release, if any."""
     record: OwnersRecord | None
     """The owner's record, if it was given."""
     released: tuple[str, ...]
@@ -80,21 +80,22 @@ class FilePair(_OfRelease):
     sha256: tuple[str, str]
     """Of the original and of the release."""
     person: str | None = None
-    """The column of the original that tells persons, if there is one."""
+    """The column of the original that identifies persons, if there is one."""
     weaker: Mapping[str, str] = field(default_factory=dict)
-    """Why attacks find less than they could, by column: its values are compared as labels for want of a meaning."""
+    """Why attacks find less than they could, by column: its values are compared as labels because a meaning is
+    missing."""
     strange: Mapping[str, str | None] = field(default_factory=dict)
-    """Columns of the release that the original does not have, and the column of the original that each of them is under
-    another name, if it is one: record by record their values go together, one to one."""
+    """Columns of the release that the original does not have, and for each the column of the original that it renames,
+    if any: record by record, their values correspond one to one."""
     raw: tuple[Any, Any] | None = None
-    """For microaggregation, with the owner's record: the columns of the original that the method looks at, and the
-    masked ones of the release, as they stand in the files, record by record."""
+    """For microaggregation, with the owner's record: the columns of the original that the method uses, and the masked
+    ones of the release, as written in the files, record by record."""
     marks: tuple[str, ...] = ()
-    """What the file of the release holds beside values, or writes otherwise than this library."""
+    """What the file of the release holds besides values, or writes differently from this library."""
 
     @property
     def uncounted(self) -> str | None:
-        """Why nothing is guaranteed for the persons of ``person``, if that is so."""
+        """Return why nothing is guaranteed for the persons of ``person``, if so."""
         method = None if self.manifest is None else self.manifest.method
         if self.person is None or method is None or not method.statement(["values"]):
             return None
@@ -104,28 +105,28 @@ class FilePair(_OfRelease):
 
     @property
     def aligned(self) -> bool:
-        """Whether it is known which row is whose."""
+        """Return whether it is known which row is whose."""
         return self.order != "unknown"
 
     @property
     def method(self) -> Method | None:
-        """The method that made the release, as its manifest says."""
+        """Return the method of the release, from its manifest."""
         return None if self.manifest is None else self.manifest.method
 
     @property
     def params(self) -> dict[str, Any]:
-        """How the release was made, if that is known: what the method says of itself wins."""
+        """Return how the release was made, if known; the method's own record takes precedence."""
         return {} if self.manifest is None else {**self.manifest.params, **plain(self.manifest.method.params())}
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What was achieved, in figures that do not depend on the draw."""
+        """Return what was achieved: figures that do not depend on the draw."""
         said = Manifest(command="") if self.manifest is None else self.manifest
         return {**said.summary, "notes": said.notes}
 
     @property
     def secret_summary(self) -> dict[str, Any] | None:
-        """All figures, where the owner's record was given."""
+        """Return all figures, if the owner's record was given."""
         return None if self.record is None else self.record.summary
 
 
@@ -136,23 +137,23 @@ class SetsPair(_OfRelease):
     sets: Itemsets
     release: Release
     manifest: Manifest | None
-    """What stands beside the release, if anything."""
+    """The manifest beside the release, if any."""
     record: OwnersRecord | None
     """The owner's record, if it was given."""
     sha256: tuple[str, str]
     """Of the original and of the release."""
     person: Column | None = None
-    """Whose record each is, if that was given."""
+    """The person of each record, if given."""
 
     @property
     def uncounted(self) -> str | None:
-        """Why nothing is guaranteed for persons, if that is so."""
+        """Return why nothing is guaranteed for persons, if so."""
         if self.manifest is None or not self.manifest.method.statement(["values"]):
             return None
         counted = "persons" in (self.manifest.summary.get("groups") or {})
         digest = None if self.record is None else self.record.input.get("persons")
         if counted and self.person is None:
-            return "for persons: groups were formed of persons, and whose record each is, is not given"
+            return "for persons: groups were formed of persons, but the person of each record was not given"
         if self.person is not None and not counted:
             return "for persons: groups were not formed of persons"
         if self.person is not None and digest is not None and digest_of(self.person) != digest:
@@ -161,12 +162,13 @@ class SetsPair(_OfRelease):
 
     @property
     def seeded(self) -> bool:
-        """Whether a seed was given, so that nothing is guaranteed."""
+        """Return whether a seed was given, so that nothing is guaranteed."""
         return bool(self.release.params.get("seeded")) or super().seeded
 
 
 def are_sets(original: StrPath, release: StrPath) -> bool:
-    """Tell whether two files are item sets and a release of them."""
+    """Return whether two files are item sets and a release of them."""
+    _refuse_folders(original, release)
     if files.suffix(as_path(original)) in files.FIMI:
         return True
     if manifest_path(as_path(release)).exists():
@@ -175,6 +177,18 @@ def are_sets(original: StrPath, release: StrPath) -> bool:
         return False
     with closing(files.ParquetTable(release)) as table:
         return set_files.NAME.encode() in (table.schema.metadata or {})
+
+
+def _refuse_folders(*paths: StrPath) -> None:
+    """Refuse Parquet folders, as Spark writes them: nothing says which row of theirs is whose."""
+    for path in paths:
+        if as_path(path).is_dir():
+            raise ParameterError(
+                f"{os.fspath(path)} is a folder, as releases on Spark are: rows have no number there, so there is no "
+                "owner's record, and nothing to compare row by row",
+                remedy="write a sample of the records to one file, publish it on one machine by the same method with "
+                "an owner's record, and compare that",
+            )
 
 
 def compare_files(
@@ -194,20 +208,20 @@ def compare_files(
     order_needed: str | None = None,
     progress: Progress = None,
 ) -> FilePair:
-    """Read a table and its release, with the manifest beside it, and set them side by side.
+    """Read a table and its release, with the manifest beside it, and compare them.
 
-    ``key`` is the owner's record, which says which row is whose; with ``keep_order``, both files have the same order,
-    which is not needed where the manifest says so, and refused where kept columns differ row by row. ``order_needed``
-    names what needs to know which row is whose, if anything does: it is an error if that is not known.
+    ``key`` is the owner's record, which says which row is whose. ``keep_order`` asserts that both files have the same
+    order; it is unnecessary if the manifest says so, and an error if kept columns differ row by row. ``order_needed``
+    names what needs to know which row is whose, if anything: it is an error if that is not known.
 
-    ``meanings`` are those of masked columns, to which those of the manifest are added. Where it has none for a column,
-    or None, the manifest says what its values mean; where that does not either, values that are all numbers have an
-    order, and others are equal or not. A taxonomy is needed as a file: without it, its column is compared as labels,
-    and ``weaker`` says so. ``columns`` are others to read, by default all that both files have. ``person`` is the
-    column of the original that tells persons, by default that of the manifest. The semantic distance ``measure`` is by
-    default that of the manifest. The rest is as for ``publish``.
+    ``meanings`` are those of masked columns. A column without one, or with None, gets its meaning from the manifest;
+    failing that, values that are all numbers are ordered, and others are equal or not. A taxonomy is needed as a file:
+    without it, its column is compared as labels, and ``weaker`` says so. ``columns`` are others to read, by default all
+    that both files have. ``person`` is the column of the original that identifies persons, and ``measure`` the semantic
+    distance; both are by default those of the manifest. The rest is as for ``publish``.
     """
     original, release = as_path(original), as_path(release)
+    _refuse_folders(original, release)
     recover(release)
     manifest = read_manifest(release) if manifest_path(release).exists() else None
     aligned = key is not None or (keep_order if manifest is None else manifest.order == "kept")
@@ -216,7 +230,7 @@ def compare_files(
         remedy = Advice("give {} with the owner's record", key=NO_VALUE)
         raise ParameterError(f"by its manifest, {shuffled}", parameter="keep_order", value=True, remedy=remedy)
     if order_needed is not None and not aligned:
-        which = "that was written with the release, or {} if both files have the same order"
+        which = "written with the release, or {} if both files have the same order"
         remedy = Advice(f"give {{}} with the owner's record {which}", key=NO_VALUE, keep_order=True)
         why = shuffled if manifest is not None else "there is no manifest that says so"
         raise ParameterError(f"{order_needed} needs to know which row is whose, and {why}", remedy=remedy)
@@ -275,7 +289,7 @@ def compare_files(
 
 
 def _ordered_times(manifest: Manifest | None, old: Any) -> list[str]:
-    """List the dates and times of which a release may have intervals: texts, read by the type of the original."""
+    """List the dates and times for which a release may have intervals: texts, read by the type of the original."""
     if manifest is None or manifest.command != Microaggregate.command:
         return []
     ordered = [name for name, said in manifest.meanings.items() if said["meaning"] == Order.__name__]
@@ -283,7 +297,7 @@ def _ordered_times(manifest: Manifest | None, old: Any) -> list[str]:
 
 
 def _raw(manifest: Manifest | None, record: OwnersRecord | None, old: Any, new: Any) -> tuple[Any, Any] | None:
-    """Return what is compared as it is written, for the one method whose values follow from the original."""
+    """Return the columns that are compared as written, for the one method whose values follow from the original."""
     if manifest is None or record is None or manifest.command != Microaggregate.command:
         return None
     masked, options = list(manifest.roles.get(QUASI) or ()), manifest.options
@@ -295,7 +309,7 @@ def _raw(manifest: Manifest | None, record: OwnersRecord | None, old: Any, new: 
 
 
 def _renamed(old: Any, new: Any, names: Sequence[str], truth: NDArray[np.uint32] | None) -> dict[str, str | None]:
-    """Find the column of the original that each of some columns of the release is, if its values were but renamed."""
+    """Find the column of the original to which each of some columns of the release corresponds, if only renamed."""
     found: dict[str, str | None] = dict.fromkeys(names)
     if not names:
         return found
@@ -313,7 +327,7 @@ def _renamed(old: Any, new: Any, names: Sequence[str], truth: NDArray[np.uint32]
 
 
 def _person_of(manifest: Manifest | None) -> str | None:
-    """Return the column that tells persons, if the manifest names one: for its method, or by its role."""
+    """Return the column that identifies persons, if the manifest names one: for its method, or by its role."""
     if manifest is None:
         return None
     named = [manifest.options.get("person"), *(manifest.roles.get(PERSON) or ())]
@@ -327,7 +341,7 @@ _OUT_OF_ORDER = 20
 
 
 def _shows_order(kept: Comparison, original: StrPath, release: StrPath) -> bool:
-    """Tell whether kept columns show that both files have the same order; refuse files in which they differ.
+    """Return whether kept columns show that both files have the same order; raise if they differ.
 
     Columns by which both files may have been sorted show nothing: rows with the same values could be in any order.
     """
@@ -387,9 +401,9 @@ def compare_sets(
 ) -> SetsPair:
     """Read set-valued records and their release, with the manifest beside it.
 
-    ``person`` is the column that tells whose record it is; of a FIMI file, a file with one person a line. ``taxonomy``
-    is what the items mean, which is needed where records were recoded by it: then they are compared as closures. The
-    rest is as for ``publish``.
+    ``person`` is the column that identifies persons; for a FIMI file, a file with one person per line. ``taxonomy`` is
+    that of the items, needed if records were recoded by it: they are then compared as closures. The rest is as for
+    ``publish``.
     """
     original, release = as_path(original), as_path(release)
     recover(release)
@@ -428,7 +442,7 @@ def compare_sets(
 def _record(
     key: StrPath | None, original: StrPath, release: StrPath, records: tuple[int, int], sha256: tuple[str, str]
 ) -> OwnersRecord | None:
-    """Check that both files have as many records, and read the owner's record; warn if it is of another input."""
+    """Check that both files have equally many records, and read the owner's record; warn if it is of another input."""
     if records[0] != records[1]:
         raise DataError(f"{os.fspath(original)} has {records[0]:,} records, {os.fspath(release)} has {records[1]:,}")
     if not records[0]:
@@ -438,7 +452,7 @@ def _record(
     record = read_record(key, release, records[1], sha256=sha256[1])
     if _is_of_another(record, sha256[0]):
         warnings.warn(
-            f"by the owner's record, {os.fspath(release)} was not made of {os.fspath(original)} as it is now",
+            f"by the owner's record, {os.fspath(release)} was not made from {os.fspath(original)} in its current state",
             PrivacyWarning,
             stacklevel=3,
         )

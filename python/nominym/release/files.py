@@ -1,7 +1,7 @@
-"""Tables in files: delimited text and Parquet, of which columns are read and written in batches.
+"""Tables in files: delimited text and Parquet, with columns read and written in batches.
 
-``open_table`` opens a file once: for the names of its columns, then for the records of those that are wanted, and for a
-fingerprint of the bytes that went by.
+``open_table`` opens a file once: for the names of its columns, then for the records of the requested ones, and for a
+fingerprint of the bytes read.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ _USUAL = ",;\t|"
 
 
 def check_text(delimiter: str, encoding: str, comment: str | None = None) -> None:
-    """Refuse what is no delimiter, no encoding or no beginning of comments."""
+    """Raise unless delimiter, encoding and comment prefix are valid."""
     check_encoding(encoding)
     if not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise ParameterError("give one character, such as ',' or ';' or a tab", parameter="delimiter", value=delimiter)
     if comment is not None and (not isinstance(comment, str) or not comment or set(comment) & {'"', "\r", "\n"}):
-        raise ParameterError("give what lines of comment begin with, such as '#'", parameter="comment", value=comment)
+        raise ParameterError("give the prefix of comment lines, such as '#'", parameter="comment", value=comment)
 
 
 class _Comments:
-    """Leaves lines of comment out of a text that goes by; inside quotes there is none."""
+    """Removes comment lines from streamed text, except inside quotes."""
 
     def __init__(self, sign: str) -> None:
         self._sign, self._quoted, self.held = sign.encode(), False, b""
 
     def without(self, data: bytes, final: bool) -> bytes:
-        """Return the lines that are complete, without comments."""
+        """Return the complete lines, without comments."""
         data = self.held + data
         end = len(data) if final else data.rfind(b"\n") + 1
         text, self.held = data[:end], data[end:]
@@ -76,7 +76,7 @@ class _Comments:
 
 
 class Watched(io.FileIO):
-    """The bytes of a file, each read once: counted and hashed on the way."""
+    """The bytes of a file, each read once, counted and hashed on the way."""
 
     def __init__(self, path: StrPath) -> None:
         """Open the file."""
@@ -91,14 +91,14 @@ class Watched(io.FileIO):
         return data
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return name, size and SHA-256 of the file; not its folder, which may tell more than it should."""
+        """Return name, size and SHA-256 of the file; not its folder, which may reveal too much."""
         while self.read(_BLOCK):
             pass
         return {"name": Path(self.name).name, "bytes": self.done, "sha256": self._digest.hexdigest()}
 
 
 class _Decoded:
-    """The text of a file as UTF-8, for Arrow: decoded once, with one record more at its end."""
+    """The text of a file as UTF-8, for Arrow: decoded once, with one extra record at its end."""
 
     closed = False
 
@@ -115,7 +115,7 @@ class _Decoded:
         self.names = self._header(self._ready.decode(), delimiter)
         self.density = (self._lines - 1) / len(self._begun)
         self.end = "." if delimiter == "-" else "-"
-        """Last cell of the record that is put after the last one: who does not find it is inside a quote."""
+        """Last cell of the record added after the last one: if it is not found, a quote was never closed."""
         self._extra = f"{delimiter * (len(self.names) - 1)}{self.end}\n".encode()
 
     def _decoded(self, data: bytes) -> bytes:
@@ -147,13 +147,13 @@ class _Decoded:
         others = [other for other in _USUAL if other != delimiter and other in first]
         if len(names) == 1 and others:
             raise FormatError(
-                f"{self._where}: one column only, {names[0]!r}, when cells are separated by {delimiter!r}",
+                f"{self._where}: only one column, {names[0]!r}, when cells are separated by {delimiter!r}",
                 remedy=Advice("pass {}", delimiter=others[0]),
             )
         return names
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes, as many as are asked for except at the end: Arrow takes what it gets for a block."""
+        """Return the next bytes, as many as requested except at the end: Arrow treats what it gets as a block."""
         while len(self._ready) < size and not self._done:
             data = bytes(self._stream.read(_BLOCK))
             text, self._done = self._decoded(data), not data
@@ -165,11 +165,11 @@ class _Decoded:
         return found
 
     def close(self) -> None:
-        """Leave the file open: its owner still asks for the fingerprint."""
+        """Leave the file open: its owner still needs the fingerprint."""
 
 
 class TextFile:
-    """A file of delimited text, opened once: nothing is interpreted, an empty cell is missing."""
+    """A file of delimited text, opened once: nothing is interpreted, and an empty cell is missing."""
 
     def __init__(self, path: StrPath, delimiter: str, encoding: str, comment: str | None = None) -> None:
         """Open the file and read the names of its columns."""
@@ -190,7 +190,7 @@ class TextFile:
             raise (self._explained(error) if isinstance(error, OSError) else error) from None
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._watched.close()
 
     def fingerprint(self) -> dict[str, Any]:
@@ -198,8 +198,8 @@ class TextFile:
         return self._watched.fingerprint()
 
     def read(self, columns: Sequence[str], progress: Progress) -> Any:
-        """Read columns as texts, each as a dictionary of its distinct texts and codes; once, since the file goes by."""
-        assert self._text is not None, "a file of delimited text is read once"
+        """Read columns as dictionaries of distinct texts and codes; only once, because the file is streamed."""
+        assert self._text is not None, "a file of delimited text can be read only once"
         batches, final, reading = [], self.names[-1], Reading(self.where)
         text, self._text = self._text, None
         held: Any = None
@@ -237,7 +237,7 @@ class TextFile:
         return pa.table({name: whole(read[name]) for name in columns})
 
     def _explained(self, error: Exception) -> Exception:
-        """Say what is wrong and where, without the cells of the record."""
+        """Return what is wrong and where, without the cells of the record."""
         text = str(error)
         if isinstance(error, OSError):
             return error if error.errno is not None else FormatError(f"{self.where}: {text}; expected a gzip file")
@@ -279,7 +279,7 @@ def whole(column: Any) -> Any:
 
 
 def _write_text(table: Any, file: BinaryIO, delimiter: str, encoding: str) -> None:
-    """Write an Arrow table, some rows at a time; cells are quoted where they have to be, missing ones are empty."""
+    """Write an Arrow table, some rows at a time; cells are quoted where necessary, missing ones are empty."""
     encoder = codecs.getincrementalencoder(encoding)() if codecs.lookup(encoding).name != "utf-8" else None
     try:
         for lines in _lines(table, delimiter):
@@ -307,11 +307,11 @@ def _lines(table: Any, delimiter: str) -> Iterator[Any]:
 
 
 def _cells(name: str, array: Any, delimiter: str) -> Callable[[int], Any]:
-    """Return what gives some cells of a column; of a dictionary, the texts are quoted once, not in every record."""
+    """Return a function that returns some cells of a column; texts of a dictionary are quoted once, not per record."""
     coded = pa.types.is_dictionary(array.type)
     values = array.dictionary if coded else array
     if pa.types.is_nested(values.type):
-        raise DataError(f"holds {values.type} values, which delimited text has no form for; write Parquet", column=name)
+        raise DataError(f"holds {values.type} values, which delimited text cannot hold; write Parquet", column=name)
     texts = as_texts(name, values)
     if not coded:
         return lambda first: _quoted(texts.slice(first, _LINES), delimiter)
@@ -320,7 +320,7 @@ def _cells(name: str, array: Any, delimiter: str) -> Callable[[int], Any]:
 
 
 def as_texts(name: str, values: Any) -> Any:
-    """Return values as they are written in text."""
+    """Return values as written in text."""
     try:
         return values.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -339,13 +339,13 @@ def _quoted(texts: Any, delimiter: str) -> Any:
 
 
 TEXT, PARQUET, FIMI = (".csv", ".tsv", ".txt"), (".parquet", ".pq"), (".dat", ".fimi")
-"""How names of files end."""
+"""Suffixes of files."""
 
 _ROWS = 1 << 17
 
 
 def suffix(path: StrPath) -> str:
-    """Return how a name ends, in small letters; what packs a file is left out.
+    """Return the suffix of a name in lower case, without that of a compression.
 
     >>> suffix("visits.CSV.gz"), suffix("visits.parquet")
     ('.csv', '.parquet')
@@ -355,7 +355,7 @@ def suffix(path: StrPath) -> str:
 
 
 def is_parquet(path: StrPath) -> bool:
-    """Tell by its name whether a file is Parquet or delimited text; other names are refused."""
+    """Return whether a file is Parquet or delimited text, by its name; raise for other names."""
     if Path(path).suffix.lower() in PARQUET:
         return True
     if suffix(path) not in TEXT:
@@ -367,7 +367,7 @@ def is_parquet(path: StrPath) -> bool:
 
 
 def fingerprint(path: StrPath) -> dict[str, Any]:
-    """Return name, size and SHA-256 of a file; not its folder, which may tell more than it should."""
+    """Return name, size and SHA-256 of a file; not its folder, which may reveal too much."""
     with closing(Watched(path)) as file:
         return file.fingerprint()
 
@@ -400,12 +400,12 @@ def open_table(
         found.close()
         if "" in found.names:
             raise DataError(f"{found.where}: column {found.names.index('') + 1} has no name; name it in the first line")
-        raise DataError(f"{found.where}: column name {name!r} stands {times} times; rename the columns")
+        raise DataError(f"{found.where}: column name {name!r} occurs {times} times; rename the columns")
     return closing(found)
 
 
 def delimiter_of(path: StrPath, given: str | None) -> str:
-    """Return the delimiter of a file, as given or as its name says."""
+    """Return the delimiter of a file, as given or by its name."""
     return given if given is not None else "\t" if suffix(path) == ".tsv" else ","
 
 
@@ -415,7 +415,7 @@ def read_columns(
     na: Mapping[str, Sequence[str]] | Sequence[str] = (),
     progress: Progress = None,
 ) -> Any:
-    """Read columns of an open table, by default all; ``na`` are texts that stand for a missing value."""
+    """Read columns of an open table, by default all; ``na`` are texts that mark a missing value."""
     wanted = table.names if columns is None else list(columns)
     for name in wanted:
         if name not in table.names:
@@ -425,7 +425,7 @@ def read_columns(
 
 
 def with_missing(table: Any, na: Mapping[str, Sequence[str]]) -> Any:
-    """Take some texts of columns for missing."""
+    """Replace some texts of columns with missing values."""
     for name, texts in na.items():
         if texts and name in table.column_names:
             table = table.set_column(table.column_names.index(name), name, _without(table[name], texts))
@@ -433,9 +433,9 @@ def with_missing(table: Any, na: Mapping[str, Sequence[str]]) -> Any:
 
 
 def foreign_marks(opened: Reader, table: Any, path: StrPath, delimiter: str | None, encoding: str) -> list[str]:
-    """Say what a file that was read holds beside its values: what ``write_table`` would not have written.
+    """Return what a file holds besides its values: what ``write_table`` would not have written.
 
-    ``table`` has all columns of the file, as they were read. What is packed is not looked into.
+    ``table`` has all columns of the file, as read. Compressed files are not examined.
     """
     if isinstance(opened, ParquetTable):
         return opened.notes()
@@ -471,13 +471,13 @@ def read_table(
     >>> table["diagnosis"].to_pylist()
     ['flu', None, 'flu']
 
-    The file ends in ``.csv``, ``.tsv`` or ``.txt`` (with ``.gz`` after it, if packed), or in ``.parquet``; with the
-    extra ``tables`` also in ``.xlsx`` (Excel, first sheet) or ``.sav`` (SPSS), and without it in ``.dta`` (Stata).
-    Columns that are not asked for are never in memory, except of these three; by default all are read. Delimited text
-    has a comma (a tab in ``.tsv``) and UTF-8, unless said otherwise; lines that begin with ``comment`` are left out.
-    ``na`` are texts that stand for a missing value, besides empty cells: for all columns, or by column.
+    The file ends in ``.csv``, ``.tsv`` or ``.txt`` (followed by ``.gz`` if compressed), ``.parquet`` or ``.dta``
+    (Stata); with the extra ``tables`` also in ``.xlsx`` (Excel, first sheet) or ``.sav`` (SPSS). Columns that are not
+    requested are never in memory, except from Stata, Excel and SPSS files; by default all are read. Delimited text has
+    a comma (a tab in ``.tsv``) and UTF-8 by default; lines that begin with ``comment`` are skipped. ``na`` are texts
+    that mark a missing value, besides empty cells: for all columns, or by column.
 
-    Delimited text is not interpreted: "007" stays what it is. Texts are dictionaries: a code for each record, and every
+    Delimited text is not interpreted: "007" stays a text. Texts are dictionaries: a code for each record, and every
     distinct text once. Parquet columns of other types keep them.
     """
     with open_table(path, delimiter=delimiter, encoding=encoding, comment=comment) as table:
@@ -485,7 +485,7 @@ def read_table(
 
 
 def _without(column: Any, texts: Sequence[str]) -> Any:
-    """Take some texts for missing."""
+    """Replace some texts with missing values."""
     column = whole(column)
     if is_text(column.type):
         return pc.if_else(pc.is_in(column, pa.array(texts, column.type)), None, column)
@@ -497,7 +497,7 @@ def _without(column: Any, texts: Sequence[str]) -> Any:
 
 
 class _InMemory:
-    """A frame of any library, or what was read from the file of another program."""
+    """A frame from any library, or one read from the file of another program."""
 
     def __init__(self, data: Any, path: StrPath | None = None) -> None:
         self._table, self._path = Table(data), path
@@ -522,7 +522,7 @@ _DAMAGED = (pa.ArrowException, ArithmeticError, LookupError, OSError, RecursionE
 
 
 class ParquetTable:
-    """A Parquet file, opened once: texts are codes from the start, other columns keep their types."""
+    """A Parquet file, opened once: texts are read as codes, other columns keep their types."""
 
     def __init__(self, path: StrPath) -> None:
         """Open the file and read the names and types of its columns."""
@@ -541,11 +541,11 @@ class ParquetTable:
         self.types = {field.name: field.type for field in self.schema}
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._bytes.close()
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return name, size and SHA-256 of the file, which takes another pass over it."""
+        """Return name, size and SHA-256 of the file; this takes another pass over it."""
         self._bytes.seek(0)
         digest = hashlib.sha256()
         while data := self._bytes.read(_BLOCK):
@@ -553,12 +553,12 @@ class ParquetTable:
         return {"name": Path(self.where).name, "bytes": self._bytes.size(), "sha256": digest.hexdigest()}
 
     def notes(self) -> list[str]:
-        """Say what the file holds beside its columns: notes on the table or on one of them."""
+        """Return what the file holds besides its columns: metadata of the table or of a column."""
         # That of Arrow says the types; the number of a column is told of each.
         beside = set(self._file.metadata.metadata or {}) - {b"ARROW:schema"}
         of_columns = {key for field in self.schema for key in field.metadata or {}} - {b"PARQUET:field_id"}
         named = sorted(key.decode(errors="replace") for key in beside | of_columns)
-        return [f"the file has notes of another program, {listed(named)}"] if named else []
+        return [f"the file has metadata of another program, {listed(named)}"] if named else []
 
     @contextmanager
     def _or_damaged(self) -> Iterator[None]:
@@ -570,10 +570,10 @@ class ParquetTable:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             told = str(error).partition("\n")[0]
-            raise FormatError(f"{self.where}: no Parquet file, or a damaged one ({told})") from None
+            raise FormatError(f"{self.where}: not a Parquet file, or a damaged one ({told})") from None
 
     def read(self, columns: Sequence[str], progress: Progress) -> Any:
-        """Read columns with their types; texts become dictionaries of the distinct ones, and codes."""
+        """Read columns with their types; texts become dictionaries of distinct texts and codes."""
         text = [name for name in columns if is_text(self.types[name])]
         with self._or_damaged():
             file = pq.ParquetFile(
@@ -601,15 +601,15 @@ class ParquetTable:
                 done += batch.num_rows
                 yield found
             if columns and done != self.rows:
-                raise pa.ArrowInvalid(f"{done:,} of {self.rows:,} records can be read")
+                raise pa.ArrowInvalid(f"only {done:,} of {self.rows:,} records can be read")
 
 
 Reader: TypeAlias = TextFile | ParquetTable | _InMemory
-"""What a table can be read from once: names first, then the records of some columns."""
+"""A source from which a table can be read once: names first, then the records of some columns."""
 
 
 def is_text(kind: Any) -> bool:
-    """Tell whether an Arrow type holds texts."""
+    """Return whether an Arrow type holds texts."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
@@ -625,7 +625,7 @@ def write_table(
     types: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write a table to a CSV or Parquet file, which gets its name when it is complete.
+    """Write a table to a CSV or Parquet file, which appears when it is complete.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -637,7 +637,7 @@ def write_table(
     008,
 
     A pandas or polars frame, an Arrow table or stream, or a mapping of columns; an index is left out. ``types`` are
-    Arrow types by column, for Parquet. A file that is already there is replaced only with ``overwrite=True``.
+    Arrow types by column, for Parquet. An existing file is replaced only with ``overwrite=True``.
     """
     check_new(path, overwrite)
     held = Table(table)
@@ -664,7 +664,7 @@ def write_draft(
 
 
 def types_kept(types: Mapping[str, Any], before: Any, after: Any) -> dict[str, Any]:
-    """Return the types of columns that a method did not give another type, such as texts for intervals of numbers.
+    """Return the types of columns whose type a method did not change, such as to texts for intervals of numbers.
 
     ``types`` are those in the file of the table ``before``, which holds texts as codes.
     """
@@ -678,17 +678,17 @@ def types_kept(types: Mapping[str, Any], before: Any, after: Any) -> dict[str, A
 
 
 def as_arrow(table: Table, columns: Sequence[Any]) -> Any:
-    """Return some columns of a table of any library as an Arrow table."""
+    """Return some columns of a table from any library as an Arrow table."""
     for name in columns:
         if not isinstance(name, str) or name.encode(errors="ignore").decode() != name:
-            raise DataError("the name of a column in a file is a text", column=name)
+            raise DataError("column names in a file must be texts", column=name)
     return pa.table({name: to_arrow(table.values(name), name) for name in columns})
 
 
 def _write_parquet(table: Any, path: Path, types: Mapping[str, Any]) -> None:
-    """Write a table, some rows at a time, in the given types; where there is none, a dictionary is written as values.
+    """Write a table, some rows at a time, in the given types; without a type, a dictionary is written as values.
 
-    What else the schema of the table says stays behind: notes of other programs may tell of the original.
+    Other metadata of the schema is dropped: notes of other programs may reveal the original.
     """
     fields: list[Any] = []
     columns: list[Any] = []
@@ -698,7 +698,7 @@ def _write_parquet(table: Any, path: Path, types: Mapping[str, Any]) -> None:
         if pa.types.is_dictionary(kind) and pa.types.is_dictionary(field.type):
             kind = pa.dictionary(field.type.index_type, kind.value_type, kind.ordered)
         fields.append(pa.field(field.name, bare(kind)))
-        with or_data_error(field.name, f"its type {kind} has no form in a Parquet file"):
+        with or_data_error(field.name, f"its type {kind} cannot be stored in a Parquet file"):
             columns.append(tidied(whole(table[field.name]), field.name))
     made = pa.schema(fields)
     ready = pa.table(columns, names=made.names)
@@ -706,7 +706,7 @@ def _write_parquet(table: Any, path: Path, types: Mapping[str, Any]) -> None:
         _write_rows(ready, os.fspath(path), made)
     except pa.ArrowException:
         for field in made:  # which one was it?
-            with or_data_error(field.name, f"its values of type {field.type} have no form in a Parquet file"):
+            with or_data_error(field.name, f"its values of type {field.type} cannot be stored in a Parquet file"):
                 try:
                     _write_rows(ready.select([field.name]), pa.BufferOutputStream(), pa.schema([field]))
                 except pa.ArrowInvalid:  # which quotes a value
@@ -730,7 +730,7 @@ def in_order(table: Any, rows: NDArray[np.uint32]) -> Any:
     # Column by column and in one piece, or Arrow would look every row up among the pieces.
     found = {}
     for name in table.column_names:
-        with or_data_error(name, f"rows of its type {table[name].type} cannot be put in another order"):
+        with or_data_error(name, f"rows of its type {table[name].type} cannot be reordered"):
             found[name] = pc.take(whole(table[name]), chosen)
     return pa.table(found)
 

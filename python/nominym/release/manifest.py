@@ -1,8 +1,8 @@
-"""What stands beside a release: a public manifest and, where the owner asks for it, the owner's record.
+"""The files beside a release: a public manifest and, on request, the owner's record.
 
 The manifest says how a release was made and what it guarantees. It is a function of the method, of the groups and of
-the values that are in the release anyway: no seed, no trace of the input, no figure that this one draw realised, no
-path. All that is in the owner's record, a file that only the owner may read.
+the values that are in the release anyway: no seed, no trace of the input, no figure of this one draw, no path. All of
+these are in the owner's record, a file that only the owner may read.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ RECORD_NAME, RECORD_VERSION = "nominym-record", 2
 
 
 def manifest_path(release: StrPath) -> Path:
-    """Return the path of the manifest of a release: beside it.
+    """Return the path of the manifest of a release, which is beside it.
 
     >>> manifest_path("out/visits.csv").name
     'visits.csv.manifest.json'
@@ -76,27 +76,27 @@ class Manifest:
     """
 
     command: str
-    """What made the release: a key of ``METHODS``."""
+    """The command of the method: a key of ``METHODS``."""
     options: dict[str, Any] = field(default_factory=dict)
-    """The options of the method that are not its defaults."""
+    """The options of the method that differ from its defaults."""
     params: dict[str, Any] = field(default_factory=dict)
-    """All that defines how it was done, as a result has it."""
+    """Everything that defines how it was made, as in a result."""
     summary: dict[str, Any] = field(default_factory=dict)
-    """What was achieved, in figures that do not depend on the draw."""
+    """What was achieved: figures that do not depend on the draw."""
     guarantee: dict[str, Any] = field(default_factory=dict)
-    """What is guaranteed, against whom, for which unit, on which premise, and what is not covered."""
+    """What is guaranteed: adversary, unit, premise, and what is not covered."""
     roles: dict[str, Any] = field(default_factory=dict)
-    """Columns by role; identifiers are named, and not in the release."""
+    """Columns by role; identifiers are named but not in the release."""
     meanings: dict[str, Any] = field(default_factory=dict)
-    """What the values of masked columns mean; a taxonomy by name, size and fingerprint."""
+    """The meanings of masked columns; a taxonomy by name, size and fingerprint."""
     output: dict[str, Any] = field(default_factory=dict)
     """Name, size and SHA-256 of the release, its rows and columns."""
     order: str = "shuffled"
-    """Whether the rows are "shuffled", "kept" in the order of the input, or "sorted" by their own content."""
+    """Whether the rows are "shuffled", "kept" in the order of the input, or "sorted" by their content."""
     seeded: bool = False
     """Whether a seed was given: such a release guarantees nothing."""
     notes: list[str] = field(default_factory=list)
-    """What a reader should not miss."""
+    """Notes that a reader should not miss."""
     made: str = field(default_factory=lambda: datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"))
     version: str = __version__
 
@@ -113,29 +113,29 @@ class Manifest:
             content = parse_json(text)
             found = content["format"], content["format_version"]
         except (ValueError, KeyError, TypeError):
-            raise FormatError(f"{where} is no manifest of a release; expected JSON with format {NAME!r}") from None
+            raise FormatError(f"{where} is not a manifest of a release; expected JSON with format {NAME!r}") from None
         if found != (NAME, VERSION):
             told = brief(f"format {found[0]!r} version {found[1]!r}")
             raise FormatError(f"{where}: {told}, not {NAME!r} version {VERSION}")
         if content.get("checksum") != _checksum(content):
-            raise FormatError(f"{where} was damaged, or changed after it was written; make the release anew")
+            raise FormatError(f"{where} was damaged, or changed after it was written; make the release again")
         faults = "; ".join(islice(_faults(content), 3))
         if faults:
-            told = f"{where} is no manifest that nominym wrote: {brief(faults)}"
-            raise FormatError(told, remedy="make the release anew")
+            told = f"{where} is not a manifest that nominym wrote: {brief(faults)}"
+            raise FormatError(told, remedy="make the release again")
         made = _made(content)
         return replace(made, summary=_with_sizes(made.summary))
 
     @property
     def method(self) -> Method:
-        """The method that made the release."""
+        """Return the method that made the release."""
         if self.command not in METHODS:
-            raise FormatError(f"the manifest is of {self.command!r}, which is none of {', '.join(METHODS)}")
+            raise FormatError(f"the manifest is of {self.command!r}, which is not one of {', '.join(METHODS)}")
         given = dict(self.options)
         measure = given.get("measure")
         if isinstance(measure, Mapping) and measure.get("ic") == "counts":
             raise ParameterError(
-                f"measure {measure.get('name')!r} was used with counts of a corpus, which a manifest does not keep"
+                f"measure {measure.get('name')!r} was used with counts of a corpus, which a manifest does not store"
             )
         try:
             if isinstance(measure, Mapping):
@@ -146,7 +146,7 @@ class Manifest:
 
     @property
     def statement(self) -> Guarantee:
-        """What is guaranteed, as results have it. With a seed that is nothing, whatever else is written here."""
+        """Return the guarantee. With a seed there is none, whatever else is written here."""
         if self.seeded:
             return SEEDED
         try:
@@ -155,11 +155,12 @@ class Manifest:
             raise FormatError(f"the manifest of {self.output.get('name')} has no statement of the guarantee") from None
 
     def check(self, release: StrPath, sha256: str | None = None) -> None:
-        """Refuse a release that is not the one this manifest is about."""
+        """Raise if a release is not the one of this manifest."""
         if (sha256 or fingerprint(release)["sha256"]) != self.output.get("sha256"):
             raise DataError(
-                f"{manifest_path(release)} is not about {os.fspath(release)} as it is now: the file was changed, or "
-                "its writing was cut short; make the release anew"
+                f"{manifest_path(release)} does not describe {os.fspath(release)} in its current state: the file was "
+                f"changed, or "
+                "its writing was interrupted; make the release again"
             )
 
 
@@ -180,7 +181,7 @@ def read_manifest(release: StrPath) -> Manifest:
 
 
 def _with_sizes(summary: dict[str, Any]) -> dict[str, Any]:
-    """Return a summary with numbers for sizes of groups: JSON has texts for keys only."""
+    """Return a summary with numbers for sizes of groups: keys in JSON are always texts."""
     if "sizes" not in (summary.get("groups") or {}):
         return summary
     groups = summary["groups"]
@@ -242,7 +243,7 @@ _SHAPE = {
 
 
 def _faults(content: Mapping[str, Any]) -> Iterator[str]:
-    """Go through what is missing, or is not what it has to be, so that nobody who reads on stumbles over it."""
+    """Iterate over missing or invalid parts, so that later code can rely on the content."""
     found = list(misfits(content, _SHAPE))
     if found:
         yield from found
@@ -284,13 +285,13 @@ def _made(content: Mapping[str, Any]) -> Manifest:
 
 
 def _checksum(content: dict[str, Any]) -> str:
-    """Return a SHA-256 of what a file says, however it is laid out: whoever reads it knows that it is whole."""
+    """Return a SHA-256 of the content of a file, however it is formatted, to detect damage."""
     said = {name: value for name, value in content.items() if name != "checksum"}
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def options_of(method: Method) -> dict[str, Any]:
-    """List the options of a method that are not its defaults, in the words that JSON has."""
+    """Return the options of a method that differ from its defaults, as JSON values."""
     given = {each.name: getattr(method, each.name) for each in fields(method)}
     said = {name: value for name, value in given.items() if value != method.default(name)}
     if isinstance(said.get("measure"), Measure):
@@ -301,7 +302,7 @@ def options_of(method: Method) -> dict[str, Any]:
 
 
 def describe(meaning: Meaning, source: str | None = None) -> dict[str, Any]:
-    """Return what is said of a meaning: of a taxonomy its size and a SHA-256 of what it says, whatever file says it.
+    """Return the description of a meaning: for a taxonomy its size and a SHA-256 of its content, whatever the file.
 
     >>> describe(Order(["low", "high"]))
     {'meaning': 'Order', 'values': ['low', 'high']}
@@ -327,18 +328,18 @@ def describe(meaning: Meaning, source: str | None = None) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OwnersRecord(OwnersOnly):
-    """What only the owner of a release may know: whoever has it can undo the protection."""
+    """What only the owner of a release may know: anyone who has it can undo the protection."""
 
     rows: NDArray[np.uint32]
-    """The row of the release that is each record of the input."""
+    """The row of the release for each record of the input."""
     input: dict[str, Any]
-    """Name, size and SHA-256 of the input, where it was a file; its rows and columns; of item sets, a SHA-256 of their
-    ``persons`` and of their ``labels``, where there are such."""
+    """Name, size and SHA-256 of the input, if it was a file; its rows and columns; for item sets, a SHA-256 of their
+    ``persons`` and of their ``labels``, if any."""
     seed: int | None
     summary: dict[str, Any]
-    """All figures, those too that this one draw realised."""
+    """All figures, including those of this one draw."""
     groups: NDArray[np.uint32] | None = None
-    """The group of each record of the input, where the method forms groups."""
+    """The group of each record of the input, if the method forms groups."""
 
 
 _RECORD = {
@@ -354,7 +355,7 @@ _RECORD = {
 
 
 def write_record(record: OwnersRecord, draft: Path, release: str) -> None:
-    """Write an owner's record of the release with a certain SHA-256."""
+    """Write the owner's record of a release, given its SHA-256."""
     columns = {"row": record.rows, **({} if record.groups is None else {"group": record.groups})}
     about = plain({"format": RECORD_NAME, "version": RECORD_VERSION, "release": release, "input": record.input,
                    "seed": record.seed, "summary": record.summary, "columns": _digests(columns)})  # fmt: skip
@@ -387,9 +388,9 @@ def digest_of(column: Column) -> str:
 
 
 def read_record(path: StrPath, release: StrPath, records: int, *, sha256: str | None = None) -> OwnersRecord:
-    """Read the owner's record of a release of so many records; that of another release is refused.
+    """Read the owner's record of a release with a given number of records; raise if it is of another release.
 
-    Records of version 1 are read too: they have no groups.
+    Records of version 1 can be read too: they have no groups.
     """
     named = os.fspath(path)
     as_input(path)
@@ -409,8 +410,8 @@ def read_record(path: StrPath, release: StrPath, records: int, *, sha256: str | 
     except MemoryError:
         raise
     except (AttributeError, KeyError, TypeError, ValueError):
-        expected = "expected the file that was asked for with the release"
-        raise FormatError(f"{named} is no owner's record; {expected}") from None
+        expected = "expected the file written with the release"
+        raise FormatError(f"{named} is not an owner's record; {expected}") from None
     if newer:
         raise FormatError(
             f"{named}: an owner's record of version {version}, newer than {RECORD_VERSION}, the latest known "
@@ -420,12 +421,12 @@ def read_record(path: StrPath, release: StrPath, records: int, *, sha256: str | 
         raise FormatError(f"{named} was damaged, or changed after it was written")
     faults = "; ".join(islice(misfits(about, _RECORD), 3))
     if faults:
-        raise FormatError(f"{named} is no owner's record that nominym wrote: {brief(faults)}")
+        raise FormatError(f"{named} is not an owner's record that nominym wrote: {brief(faults)}")
     found = OwnersRecord(
         columns["row"], about["input"], about["seed"], _with_sizes(about["summary"]), columns.get("group")
     )
     if about.get("release") != (sha256 or fingerprint(release)["sha256"]):
-        raise DataError(f"{named} is the record of another release than {os.fspath(release)}")
+        raise DataError(f"{named} is the record of a release other than {os.fspath(release)}")
     rows = found.rows
     if len(rows) != records or not np.array_equal(np.sort(rows), np.arange(records)):
         raise DataError(

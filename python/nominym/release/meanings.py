@@ -1,4 +1,4 @@
-"""What values mean: as a file says, or, where nobody says it, as the manifest has it or as the values look."""
+"""Meanings of values: from a file, else from the manifest, else from the values themselves."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from nominym.release.manifest import describe
 
 @dataclass(frozen=True)
 class MeaningFile:
-    """A file that says what values mean: a taxonomy, or an order (``.order``), one value a line, lowest first.
+    """A file that gives values a meaning: a taxonomy, or an order (``.order``), one value per line, lowest first.
 
-    With ``sets``, values are lists, and the taxonomy says what their items mean.
+    With ``sets``, values are lists, and the taxonomy is that of their items.
     """
 
     path: str
     format: str | None = None
     virtual_root: bool = False
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Those of the reader of the format, such as the columns of child and parent."""
+    """Options of the format's reader, such as the columns of child and parent."""
     sets: bool = False
 
     def __fspath__(self) -> str:
@@ -58,16 +58,16 @@ def _ranked(path: str) -> list[str]:
     place: dict[str, int] = {}
     for number, line in enumerate(read_text(path, remedy=SAVE_AS_UTF8).splitlines(), 1):
         if line in place:
-            raise at_line(path, number, f"{line!r} is there already, in line {place[line]}", "list each value once")
+            raise at_line(path, number, f"{line!r} is already in line {place[line]}", "list each value once")
         if line.strip():
             place[line] = number
     if not place:
-        raise FormatError(f"{path} holds no value", remedy="list all values, one a line, lowest first")
+        raise FormatError(f"{path} holds no value", remedy="list all values, one per line, lowest first")
     return list(place)
 
 
 Meanings = Mapping[str, Meaning | StrPath]
-"""What the values of columns mean; a path is read as a ``MeaningFile``."""
+"""Meanings by column; a path is read as a ``MeaningFile``."""
 
 
 _WITHOUT_FILES = {"numbers": Code("nym.Order()"), "equality": Code("nym.Equality()")}
@@ -86,7 +86,7 @@ def read_meanings(meanings: Meanings, progress: Progress = None) -> dict[str, Me
             raise AbsentFileError(
                 f"{error.filename}: {error.strerror}",
                 column=column,
-                remedy=Advice("give the path of a file that is there, or {} or {}", **_WITHOUT_FILES),
+                remedy=Advice("give the path of an existing file, or {} or {}", **_WITHOUT_FILES),
             ) from None
         except NominymError as error:
             error.column = column if error.column is None else error.column
@@ -100,9 +100,9 @@ def read_meanings(meanings: Meanings, progress: Progress = None) -> dict[str, Me
 def find_meanings(
     known: Mapping[str, Any], said: Mapping[str, Any], old: Any, new: Any
 ) -> tuple[dict[str, Meaning], dict[str, str]]:
-    """Find the meaning of each masked column: as given, as the manifest says, or as the values look.
+    """Find the meaning of each masked column: as given, else from the manifest, else from the values.
 
-    Return also what is compared as labels for want of a meaning.
+    Also return what is compared as labels because a meaning is missing.
     """
     found: dict[str, Meaning] = {}
     weaker: dict[str, str] = {}
@@ -117,20 +117,21 @@ def find_meanings(
             found[name] = plain.get(made["meaning"], Equality())
             if made["meaning"] not in ("Order", "Equality", "Sets") or "sha256" in made:
                 weaker[name] = (
-                    f"column {name!r}: compared as labels, for want of {noun_of(made)}; give {_asked(name, made)}"
+                    f"column {name!r}: compared as labels, because {noun_of(made)} is missing; give "
+                    f"{_asked(name, made)}"
                 )
         else:
             found[name], other = natural_meaning(old[name], new[name])
             if other is not None:
                 weaker[name] = (
-                    f"column {name!r}: compared as labels, since {other!r} is no number; say that it stands for a "
-                    "missing value, or that values are equal or not"
+                    f"column {name!r}: compared as labels, because {other!r} is not a number; declare it a missing "
+                    f"value, or the values equal or not"
                 )
     return found, weaker
 
 
 def _is_that(meaning: Meaning, made: Mapping[str, Any]) -> bool:
-    """Tell whether a meaning is the one that a manifest describes."""
+    """Return whether a meaning is the one that a manifest describes."""
     if type(meaning).__name__ != made["meaning"]:
         return False
     if isinstance(meaning, Taxonomy | Sets):
@@ -141,17 +142,17 @@ def _is_that(meaning: Meaning, made: Mapping[str, Any]) -> bool:
 
 
 def check_same(meaning: Meaning, made: Mapping[str, Any]) -> None:
-    """Refuse another taxonomy of items than the one that a manifest describes, if it describes one."""
+    """Raise if the taxonomy of items is not the one that a manifest describes, if any."""
     if made and not _is_that(meaning, made):
         what = f"the release was made with {noun_of(made)}, not with what is given"
         raise ParameterError(what, parameter="taxonomy")
 
 
 def noun_of(made: Mapping[str, Any]) -> str:
-    """Name the meaning that a manifest describes."""
+    """Return a name for the meaning that a manifest describes."""
     if made["meaning"] == "Taxonomy":
         named = f"the taxonomy {made['name']}" if "name" in made else "a taxonomy"
-        return f"{named} (SHA-256 of what it says: {made.get('sha256')})"
+        return f"{named} (SHA-256 of its content: {made.get('sha256')})"
     if made["meaning"] == "Sets":
         return f"sets of concepts (SHA-256 of the taxonomy: {made['sha256']})" if "sha256" in made else "sets"
     nouns = {"Order": "an order of its values", "Equality": "equality", "DistanceMatrix": "a matrix of distances"}
@@ -159,7 +160,7 @@ def noun_of(made: Mapping[str, Any]) -> str:
 
 
 def _asked(name: str, made: Mapping[str, Any]) -> str:
-    """Write the option that gives a column the meaning that a manifest describes."""
+    """Return the option that gives a column the meaning that a manifest describes."""
     file = ("sets:" if made["meaning"] == "Sets" else "") + made.get("name", "FILE")
     return f"--quasi {shlex.quote(f'{name}={file}')}"
 
@@ -168,7 +169,7 @@ def _asked(name: str, made: Mapping[str, Any]) -> str:
 
 
 def alike(first: Any, second: Any, but: Sequence[str] = ()) -> tuple[Any, Any]:
-    """Return two tables in which a column that is text in one is text in the other: as it would be written."""
+    """Return two tables in which a column that is text in one is converted to text in the other, as if written."""
     for name in set(first.column_names) & set(second.column_names) - set(but):
         texts = [_holds_text(table[name].type) for table in (first, second)]
         if texts == [True, False]:
@@ -197,10 +198,10 @@ _NUMBER = r"^\s*[+-]?((0|[1-9][0-9]{0,17})(\.[0-9]*)?|\.[0-9]+)([eE][+-][0-9]{1,
 
 
 def natural_meaning(*columns: Any) -> tuple[Order | Equality, str | None]:
-    """Return the meaning that values have by themselves: an order if all are numbers or dates, else equality.
+    """Return the natural meaning of values: an order if all are numbers or dates, else equality.
 
-    Texts are numbers where they are written as such; "007" is a code. Where nearly all texts are numbers, return one
-    that is none.
+    Texts count as numbers if written as such; "007" is a code. If nearly all texts are numbers, also return one that is
+    not.
 
     >>> natural_meaning(pa.array(["7", "12.5", None])), natural_meaning(pa.array(["007", "12"]))
     ((Order(), None), (Equality(), None))
@@ -224,7 +225,7 @@ def natural_meaning(*columns: Any) -> tuple[Order | Equality, str | None]:
 
 
 def with_numbers(first: Any, second: Any, names: Sequence[str]) -> tuple[Any, Any]:
-    """Return two tables in which columns are numbers whose texts are numbers in both."""
+    """Return two tables in which columns whose texts are numbers in both are converted to numbers."""
     for name in names:
         held = [whole(table[name]) for table in (first, second)]
         if not all(_holds_text(column.type) for column in held) or natural_meaning(*held)[0] != Order():

@@ -1,7 +1,7 @@
-"""The pipeline: from records to a release with its manifest and, for the owner, a record.
+"""The pipeline: from records to a release with its manifest and the owner's record.
 
-Roles are checked, identifiers dropped, rows shuffled, the rest is masked, and all files are drafts until each of them
-is complete. Then they are published together (``atomic``).
+Roles are checked, identifiers dropped, rows shuffled, quasi-identifiers masked, and all files are drafts until each of
+them is complete. Then they are published together (``atomic``).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from nominym.files import StrPath, as_path
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
 from nominym.itemsets.names import Missing
-from nominym.meaning import WITHOUT_TAXONOMY, Equality, is_sequence
+from nominym.meaning import WITHOUT_TAXONOMY, Equality, Taxonomy, is_sequence
 from nominym.method import Method, Result
 from nominym.release import files, sizing
 from nominym.release.manifest import (
@@ -53,15 +53,15 @@ from nominym.swap import DataSwap
 from nominym.table import Table, code
 
 IDENTIFIER, QUASI, KEEP, PERSON = ROLES = ("identifier", "quasi-identifier", "keep", "person")
-"""The roles of columns: dropped, masked, published as they are; dropped, but telling whose record it is."""
+"""The roles of columns: dropped; masked; published unchanged; dropped, but used to identify persons."""
 
 
 ITEMS = "items"
-"""The name under which item sets have their meaning."""
+"""The name of the meaning of item sets."""
 
 
 class Paths(NamedTuple):
-    """Where the files of a release are; ``key`` is the owner's record, if one was asked for."""
+    """The paths of the files of a release; ``key`` is the owner's record, if one was requested."""
 
     release: Path
     manifest: Path
@@ -70,16 +70,16 @@ class Paths(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Publication:
-    """A release that was written."""
+    """A release written to files."""
 
     manifest: Manifest
-    """What stands beside it, for everybody."""
+    """The public manifest beside it."""
     result: Result | Release
     """The result of the method, rows in the order of the release; its ``secret`` is the owner's."""
     paths: Paths
 
     def __repr__(self) -> str:
-        """Name file, method and size."""
+        """Return file, method and size."""
         return f"<Publication {self.paths.release.name}: {self.result!r}>"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -88,10 +88,10 @@ class Publication:
 
 
 def missing_texts(na: Any) -> tuple[str, ...]:
-    """Return the texts that stand for a missing value; one alone may be given as it is."""
+    """Return the texts that mark a missing value; a single text is allowed too."""
     found = tuple(na) if is_sequence(na) else (na,)
     if not all(isinstance(text, str) for text in found):
-        raise ParameterError("give texts that stand for a missing value", parameter="na", value=na)
+        raise ParameterError("give texts that mark a missing value", parameter="na", value=na)
     return found
 
 
@@ -121,7 +121,7 @@ def publish(
     master: str | None = None,
     progress: Progress = None,
 ) -> Publication:
-    """Make a release of records: drop what identifies, shuffle, mask, and write all files or none.
+    """Make a release: drop identifiers, shuffle, mask, and write all files or none.
 
     >>> from tempfile import TemporaryDirectory
     >>> import nominym as nym
@@ -137,41 +137,43 @@ def publish(
     ----------
     source
         A table: the path of a ``.csv``, ``.tsv``, ``.txt`` (also ``.gz``), ``.parquet``, ``.xlsx``, ``.dta`` or
-        ``.sav`` file, or a frame of any library. For ``Recode``, set-valued records: an ``Itemsets``, a FIMI file, or a
-        column of lists; baskets as ``.csv``, ``.tsv`` or ``.txt``, one a line; a table with ``record`` and ``item``.
+        ``.sav`` file, or a frame from any library. For ``Recode``, set-valued records: an ``Itemsets``, a FIMI file, or
+        a column of lists; baskets as ``.csv``, ``.tsv`` or ``.txt``, one per line; a table with ``record`` and
+        ``item``.
     target
-        The file to write: ``.csv``, ``.tsv``, ``.txt``, ``.parquet``; of item sets, ``.parquet``, ``.csv`` or ``.txt``.
+        The file to write: ``.csv``, ``.tsv``, ``.txt``, ``.parquet``; for item sets, ``.parquet``, ``.csv`` or
+        ``.txt``.
     roles
-        What each column is: "identifier" (dropped), "quasi-identifier" (masked), "keep" (published as it is) or
-        "person" (dropped; tells whose record it is, so that k counts persons). A column without a role is an error,
-        unless the method says that it tells persons or is sensitive. Item sets have no roles: None.
+        The role of each column: "identifier" (dropped), "quasi-identifier" (masked), "keep" (published unchanged) or
+        "person" (dropped; identifies the person of each record, so that k counts persons). A column without a role is
+        an error, unless the method names it as ``person`` or sensitive. Item sets have no roles: None.
     method
         How to mask: ``RankSwap``, ``Microaggregate``, ``Noise``, ``DataSwap`` or ``Recode``.
     meanings
-        What the values of quasi-identifiers mean, by column; a path is read as a taxonomy. ``DataSwap`` needs none. For
-        item sets, ``{"items": taxonomy}`` recodes them by what they mean, as ``Recode(taxonomy=…)`` does.
+        The meanings of quasi-identifiers, by column; a path is read as a taxonomy. ``DataSwap`` needs none. For item
+        sets, ``{"items": taxonomy}`` recodes them by meaning, as ``Recode(taxonomy=…)`` does.
     key
-        The file of the owner's record, if there is to be one: the row of each record, the fingerprint of the input, the
-        seed and the figures of this draw. Only its owner may read it (mode 600). Keep it apart from the release.
+        The file for the owner's record, if wanted: the row of each record, the fingerprint of the input, the seed and
+        the figures of this draw. Only its owner may read it (mode 600). Keep it apart from the release.
     keep_order
-        Leave the rows in the order of the input, which may tell who is who.
+        Keep the rows in the order of the input, which may reveal whose they are.
     overwrite
-        Replace files that are already there; never one that is read, such as the input or a taxonomy.
+        Replace existing files; never one that is read, such as the input or a taxonomy.
     seed
         For studies: the same seed gives the same release, which guarantees nothing.
     delimiter, encoding
-        Of delimited text, in and out: by default a comma (a tab in ``.tsv``), and UTF-8.
+        Delimiter and encoding of text files, in and out: by default a comma (a tab in ``.tsv``), and UTF-8.
     na
-        Texts that mean a missing value in masked columns, as empty cells do.
+        Texts that mark a missing value in masked columns, as empty cells do.
     comment
-        What lines of comment in delimited text begin with; they are not part of the table, nor of the release.
+        Prefix of comment lines in delimited text; these are not part of the table or the release.
     label, person, column
-        For item sets, the columns of sensitive labels and of what tells persons (of a FIMI file, files with one a line;
-        of an ``Itemsets``, the labels and persons themselves), and the column of lists.
+        For item sets, the columns of sensitive labels and of persons (for a FIMI file, files with one per line; for an
+        ``Itemsets``, the labels and persons themselves), and the column of lists.
     record, item
-        For item sets in a table with a row for each item, the columns that tell the record and the item.
+        For item sets in a table with one row per item, the columns of the record and of the item.
     missing
-        For item sets, what missing items and lists of them are: "error", or "empty", for nothing.
+        For item sets, how to treat missing items and lists: "error", or "empty" to ignore them.
     engine, plan, master
         "spark" masks a Parquet folder, or a Spark data frame, on Apache Spark, and writes a Parquet folder whose rows
         are sorted by their content; ``plan`` is that of ``nominym.spark.rank_swap``, and ``master`` the cluster, by
@@ -187,34 +189,29 @@ def publish(
     if engine not in (None, "spark"):
         raise ParameterError("give 'spark', or leave it out", parameter="engine", value=engine)
     if engine == "spark" or type(source).__module__.startswith("pyspark."):
-        given = {"key": key, "keep_order": keep_order, "delimiter": delimiter, "na": na, "label": label,
-                 "person": person, "column": column}  # fmt: skip
         from nominym import spark
 
-        spark.check_options(given)
-        return spark.publish(source, target, roles, method, meanings, plan=plan, master=master, overwrite=overwrite,
-                             seed=seed, progress=progress)  # fmt: skip
+        spark.check_options({"key": key, "keep_order": keep_order, "delimiter": delimiter, "na": na})
+        where = spark.Where(column, label, person, record, item, missing)
+        return spark.publish(source, target, roles, method, meanings, where=where, plan=plan, master=master,
+                             overwrite=overwrite, seed=seed, progress=progress)  # fmt: skip
     for name, value in (("plan", plan), ("master", master)):
         if value is not None:
-            raise ParameterError("it plays a part only where engine is 'spark'", parameter=name, value=value)
+            raise ParameterError("it applies only where engine is 'spark'", parameter=name, value=value)
     if isinstance(source, str | os.PathLike):
         journal.recover(source)
         as_path(source).stat()
     out = as_path(target)
     paths = Paths(out, manifest_path(out), None if key is None else as_path(key))
     if isinstance(method, Recode):
-        if keep_order or roles:
-            raise ParameterError("item sets have no roles, and their rows are always shuffled: leave such settings out")
         how = Layout(column, label, person, record, item, missing, delimiter, encoding, comment)
+        check_items(method, roles or keep_order, meanings or {})
         return _publish_sets(source, paths, method, meanings or {}, overwrite, seed, how, progress)
     if isinstance(source, Itemsets):
         raise ParameterError(f"{method!r} masks tables; item sets are recoded: give a Recode", parameter="method")
-    for_sets = {"label": label, "person": person, "column": column, "record": record, "item": item}
-    for_sets |= {} if missing == "error" else {"missing": missing}
-    if any(each is not None for each in for_sets.values()):
-        given_too = {name: NO_VALUE for name, each in for_sets.items() if each is not None}
-        remedy = Advice("leave " + ", ".join("{}" for _ in given_too) + " out", **given_too)
-        raise ParameterError("a table has roles in place of labels, persons and columns of items", remedy=remedy)
+    refuse_sets(
+        {"label": label, "person": person, "column": column, "record": record, "item": item, "missing": missing}
+    )
     markers = missing_texts(na)
     with files.open_table(source, delimiter=delimiter, encoding=encoding, comment=comment) as table:
         files.is_parquet(target)
@@ -222,7 +219,7 @@ def publish(
         given = check_roles(given, table.names)
         masked = [name for name, role in given.items() if role == QUASI]
         if not masked:
-            raise ParameterError("no column is to be masked", remedy=Advice("give {}", meanings=NO_VALUE))
+            raise ParameterError("no column is masked", remedy=Advice("give {}", meanings=NO_VALUE))
         meanings = {} if meanings is None else meanings
         check_meant(meanings, masked, isinstance(method, DataSwap))
         sources = {name: os.fspath(each) for name, each in meanings.items() if isinstance(each, str | os.PathLike)}
@@ -242,7 +239,7 @@ def publish(
         identifiers, records = records.select(dropped), records.select(used)
         if records.num_rows < 2:
             found = "one record" if records.num_rows else "no record"
-            raise DataError(f"{table.where} has {found}; two at least are needed to hide one among others")
+            raise DataError(f"{table.where} has {found}; at least two are needed to hide one among others")
         if getattr(method, "missing", "keep") == "error":
             # Before the shuffle, so that the row that is named is one of the input.
             for name in masked:
@@ -298,14 +295,10 @@ def _publish_sets(
     suffix = paths.release.suffix.lower()
     if suffix not in (".csv", ".txt", ".dat", *files.PARQUET):
         raise ParameterError(f"{paths.release}: a release of item sets ends in .parquet, .csv or .txt")
-    if set(meanings) - {ITEMS} or (meanings and method.taxonomy is not None):
-        fault = f"item sets have one meaning, that of {ITEMS!r}, which is given here or to the method"
-        raise ParameterError(fault, parameter="meanings", value=list(meanings))
     given = (source, how.label, how.person, *meanings.values())
     inputs = [path for path in given if isinstance(path, str | os.PathLike) and Path(path).is_file()]
     check_targets(paths, inputs, overwrite)
-    if meanings:
-        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])
+    method, meant = with_items(method, meanings, progress)
     sets, labels, persons, left_out = read_sets(source, how, progress)
     release = method.apply(sets, labels, seed, progress, person=persons)
     secret = release.secret
@@ -320,8 +313,6 @@ def _publish_sets(
     rows, grouped = secret.row_of[secret.assignment], getattr(secret.graph, "group_of", None)
     record = OwnersRecord(rows, described, seed, summary, grouped)
     notes = [f"not part of the release: {', '.join(left_out)}"] if left_out else []
-    named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)
-    meant = {} if release.taxonomy is None else {ITEMS: describe(release.taxonomy, named)}
     output = {"rows": len(release), "items": release.base.n_items}
     manifest = manifest_of(release, seed, notes, meanings=meant, output=output)
     made = Publication(manifest, release, paths)
@@ -335,8 +326,35 @@ def _publish_sets(
     return _write_files(made, write, record, overwrite)
 
 
+def check_items(method: Recode, settings: object, meanings: Meanings) -> None:
+    """Refuse what item sets have no use for: roles, an order that is kept, and meanings of anything but items."""
+    if settings:
+        raise ParameterError("item sets have no roles, and their rows are always shuffled: leave these options out")
+    if set(meanings) - {ITEMS} or (meanings and method.taxonomy is not None):
+        fault = f"item sets have one meaning, that of {ITEMS!r}, which is given here or to the method"
+        raise ParameterError(fault, parameter="meanings", value=list(meanings))
+
+
+def with_items(method: Recode, meanings: Meanings, progress: Progress) -> tuple[Recode, dict[str, Any]]:
+    """Return the method with what items mean, and what the manifest says of that."""
+    if meanings:
+        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])
+    if not isinstance(method.taxonomy, Taxonomy):
+        return method, {}
+    named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)
+    return method, {ITEMS: describe(method.taxonomy, named)}
+
+
+def refuse_sets(given: Mapping[str, Any]) -> None:
+    """Refuse options that only item sets have."""
+    told = {name: NO_VALUE for name, each in given.items() if each is not None and (name, each) != ("missing", "error")}
+    if told:
+        remedy = Advice("leave " + ", ".join("{}" for _ in told) + " out", **told)
+        raise ParameterError("a table has roles instead of labels, persons and columns of items", remedy=remedy)
+
+
 def manifest_of(result: Result | Release, seed: int | None, notes: Sequence[str] = (), **more: Any) -> Manifest:
-    """Make the manifest of a result; ``more`` is what only the pipeline knows."""
+    """Return the manifest of a result; ``more`` is what only the pipeline knows."""
     assert result.method is not None
     seeded = seed is not None
     return Manifest(
@@ -355,12 +373,12 @@ def manifest_of(result: Result | Release, seed: int | None, notes: Sequence[str]
 
 
 def with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[str, str]]:
-    """Return method and roles, each with what the other says of persons and of sensitive columns."""
+    """Return method and roles, each completed with the persons and sensitive columns of the other."""
     persons = [name for name, role in roles.items() if role == PERSON]
     if len(persons) > 1:
         others = dict.fromkeys(persons[1:], IDENTIFIER)
         raise ParameterError(
-            f"{len(persons)} columns are to tell persons: {files.listed(persons)}; one can",
+            f"{len(persons)} columns have the role person: {files.listed(persons)}; only one is allowed",
             remedy=Advice("drop the others: {}", roles=others),
         )
     if "person" not in method.options():
@@ -387,11 +405,11 @@ def with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[s
 
 
 def _two_parts(name: str, role: str, said: str) -> ParameterError:
-    """Make the error for a column that the method gives another role than it has."""
+    """Return the error for a column whose role contradicts the method."""
     person = role == PERSON
     if said == QUASI:
         option = "person" if person else "sensitive"
-        what = "persons are told by a column that is dropped" if person else "a sensitive column stays as it is"
+        what = "persons are identified by a column that is dropped" if person else "a sensitive column stays unchanged"
         return ParameterError(
             f"it is masked; {what}",
             column=name,
@@ -404,13 +422,13 @@ def _two_parts(name: str, role: str, said: str) -> ParameterError:
 
 
 _REPEATED = (0.05, 0.95)
-"""Values by record of a column that may tell persons with several records: so many at least, and at most."""
+"""Least and largest ratio of values to records of a column that may identify persons with several records."""
 _FREQUENT = 0.05
 """Share of the records that no person has."""
 
 
 class Shared(NamedTuple):
-    """How far records share the values of a column."""
+    """How records share the values of a column."""
 
     records: int
     values: int
@@ -419,7 +437,7 @@ class Shared(NamedTuple):
 
 
 def _shared(column: Any) -> Shared:
-    """Count the records and values of an identifier, if the values are such that they may tell persons."""
+    """Count the records and values of an identifier, if its values may identify persons."""
     values = column.drop_null()
     if not len(values) or pa.types.is_floating(values.type) or pa.types.is_nested(values.type):
         return Shared(0, 0, 0)
@@ -434,7 +452,7 @@ def warn_of_persons(identifiers: Mapping[Any, Shared]) -> None:
         if records and frequent <= max(_FREQUENT * records, 2) and least <= values / records <= most:
             found.append(name)
     if found:
-        one = "it tells" if len(found) == 1 else "one of them tells"
+        one = "it identifies" if len(found) == 1 else "one of them identifies"
         warn(
             f"several records have the same {files.listed(found)}, and k counts records; if {one} persons, give it the "
             f"role person (--person {found[0]}), so that k counts persons"
@@ -442,7 +460,7 @@ def warn_of_persons(identifiers: Mapping[Any, Shared]) -> None:
 
 
 def _check_kept(method: Method, table: Table, masked: Sequence[str], kept: Sequence[str]) -> list[str]:
-    """Refuse kept columns that undo what any method does; one with groups looks for itself."""
+    """Raise on kept columns that undo masking; methods with groups check this themselves."""
     if method.grouped:
         return []
     before, beside = ({name: table.column(name) for name in names} for names in (masked, kept))
@@ -450,7 +468,7 @@ def _check_kept(method: Method, table: Table, masked: Sequence[str], kept: Seque
 
 
 def check_mapping(roles: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Refuse what is no mapping from columns to roles."""
+    """Raise unless given a mapping from columns to roles."""
     if isinstance(roles, Mapping):
         return roles
     raise ParameterError(
@@ -461,11 +479,11 @@ def check_mapping(roles: Mapping[str, str] | None) -> Mapping[str, str]:
 
 
 def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    """Refuse columns without a role, and roles of columns that are not there.
+    """Raise on columns without a role, and on roles of columns that do not exist.
 
     >>> check_roles({"name": "identifier", "diagnosis": "quasi-identifier"}, ["name", "diagnosis", "age"])
     Traceback (most recent call last):
-    nominym.error.ParameterError: 1 column has no role: 'age'. Say of each whether it identifies a person ...
+    nominym.error.ParameterError: 1 column has no role: 'age'. Decide for each whether it identifies a person ...
     """
     for name, role in roles.items():
         if role not in ROLES:
@@ -481,26 +499,27 @@ def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str
     if without:
         have = "columns have" if len(without) > 1 else "column has"
         raise ParameterError(
-            f"{len(without)} {have} no role: {files.listed(without, 50)}. Say of each whether it identifies a person "
-            "(identifier: dropped), helps to recognise one (quasi-identifier: masked), or is published as it is (keep)",
+            f"{len(without)} {have} no role: {files.listed(without, 50)}. Decide for each whether it identifies a "
+            f"person (identifier: dropped), helps to recognise one (quasi-identifier: masked), or is published "
+            f"unchanged (keep)",
             remedy=Advice("to leave them out, the safe choice: {}", roles=dict.fromkeys(without, IDENTIFIER)),
         )
     return dict(roles)
 
 
 def check_meant(given: Meanings, masked: Sequence[str], optional: bool) -> None:
-    """Refuse masked columns without a meaning, and meanings of columns that are not masked."""
+    """Raise on masked columns without a meaning, and on meanings of columns that are not masked."""
     if not isinstance(given, Mapping):
         raise ParameterError(
             f"a mapping from column names to meanings is needed, not {type(given).__name__}", parameter="meanings"
         )
     for name in given:
         if name not in masked:
-            raise ParameterError("it has a meaning, but is not masked: its role is no quasi-identifier", column=name)
+            raise ParameterError("it has a meaning, but is not masked: its role is not quasi-identifier", column=name)
     for name in () if optional else masked:
         if name not in given:
             raise ParameterError(
-                "nothing says what its values mean",
+                "it has no meaning",
                 column=name,
                 remedy=Advice(
                     "give {}; values without a taxonomy take {}, or {}", meanings=NO_VALUE, **WITHOUT_TAXONOMY
@@ -512,7 +531,7 @@ def check_meant(given: Meanings, masked: Sequence[str], optional: bool) -> None:
 
 
 def check_targets(paths: Paths, inputs: Sequence[StrPath], overwrite: bool) -> None:
-    """Refuse, before any work, targets that are one file or an input, are there already, or cannot be written."""
+    """Raise, before any work, on targets that are the same file or an input, exist already, or cannot be written."""
     journal.recover(paths.release)
     targets = [path for path in paths if path is not None]
     for one, other in combinations(targets, 2):
@@ -527,7 +546,7 @@ def check_targets(paths: Paths, inputs: Sequence[StrPath], overwrite: bool) -> N
 def _write_files(
     made: Publication, write: Callable[[Path], object], record: OwnersRecord, overwrite: bool
 ) -> Publication:
-    """Write a release by ``write``, given the path of a draft; its manifest and, if asked for, the owner's record."""
+    """Write a release by ``write``, given the path of a draft, its manifest and, if requested, the owner's record."""
     drafts, paths = [], made.paths
     with ExitStack() as stack:
         # Only the owner may read the owner's record.

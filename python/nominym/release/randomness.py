@@ -1,8 +1,8 @@
-"""Whether permutations inside groups, and an order of rows, look as if they had been drawn at random.
+"""Test whether permutations inside groups, and the order of rows, look randomly drawn.
 
-Every trial compares a figure with its mean and its variance over all uniform permutations, which are known exactly, and
-bounds the probability of such a distance from the mean by Bennett's inequality. What a trial cannot see is computed
-too: the distance that would not have been called improbable.
+Every trial compares a figure with its mean and variance over all uniform permutations, which are known exactly, and
+bounds the probability of such a deviation from the mean by Bennett's inequality. What a trial cannot detect is computed
+too: the deviation that would not have been called improbable.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trial:
-    """A figure beside what chance makes of it."""
+    """A figure and its distribution under chance."""
 
     what: str
-    """What was counted, as a sentence without the figures."""
+    """What was counted, as a phrase without the figures."""
     found: float
     mean: float
     variance: float
     most: float = math.inf
-    """The largest figure that there could be."""
+    """The largest possible figure."""
     scale: float = 1.0
-    """By how much one record alone may change the figure."""
+    """The most by which a single record may change the figure."""
 
     @property
     def probability(self) -> float:
-        """A bound of the probability that a random draw is so far from the mean, on either side."""
+        """Return a bound on the probability that a random draw deviates as much from the mean, on either side."""
         return 2 * _tail(abs(self.found - self.mean), self.variance, self._scale)
 
     @property
     def _scale(self) -> float:
-        """One, or more where records of a group keep their values together, as both or none of two do."""
+        """Return 1, or more if records of a group keep their values together, as both or none of two do."""
         rarer = min(self.mean, self.most - self.mean)
         return self.scale * max(1.0, self.variance / rarer if rarer > 0 else 1.0)
 
     def unseen(self, level: float) -> float:
-        """Return the share of the records that could have been left as they were with a probability above a level."""
+        """Return the share of records that could have been left unchanged with a probability above a level."""
         if not self.most - self.mean > 0:
             return 1.0
         least, beyond = 0.0, self.most - self.mean
@@ -62,7 +62,7 @@ class Trial:
 
 
 def _tail(distance: float, variance: float, scale: float) -> float:
-    """Bound the probability of so large a distance from the mean by Bennett's inequality.
+    """Bound the probability of such a deviation from the mean by Bennett's inequality.
 
     >>> _tail(0.0, 4.0, 1.0), _tail(10.0, 4.0, 1.0) < 1e-3, _tail(1.0, 0.0, 1.0)
     (1.0, True, 0.0)
@@ -82,10 +82,10 @@ def _tail(distance: float, variance: float, scale: float) -> float:
 def draw_trials(
     before: Mapping[str, Codes], after: Mapping[str, Codes], others: Mapping[str, Codes], partition: Partition
 ) -> tuple[list[Trial], list[Trial]]:
-    """Trial whether values were given to records of their group by uniform permutations, each column by itself.
+    """Test whether values were permuted uniformly inside their groups, each column by itself.
 
-    ``others`` are true values of the records that were not masked. Those of the second list count records that kept
-    their values: they tell how many could have been left as they were.
+    ``others`` are true values of the records that were not masked. The second list counts records that kept their
+    values, which shows how many could have been left unchanged.
     """
     # Group after group, so that what is sorted is nearly sorted and what is looked up is near.
     along = partition.records
@@ -114,7 +114,7 @@ def draw_trials(
 
 
 def group_trials(group_of: Codes, others: Mapping[str, Codes], equal: Partition) -> list[Trial]:
-    """Trial whether it was drawn which of equal records are in which group: without regard to other columns."""
+    """Test whether the groups of equal records were drawn without regard to other columns."""
     own = _ranks(group_of, equal)
     what = "which of equal records is in which group follows"
     return [_alike(f"{what} {name}", _ranks(codes, equal), own, equal) for name, codes in others.items()]
@@ -130,7 +130,7 @@ def _cells(groups: Codes, codes: Codes) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    """The values of a column, group by group: equal ones of two groups are two."""
+    """The values of a column, group by group: equal values of two groups are distinct."""
 
     before: NDArray[np.int64]
     """The number of the value of each record."""
@@ -150,7 +150,7 @@ class _Values:
 
 
 def _unchanged(name: str, before: Codes, after: Codes, partition: Partition) -> Trial:
-    """Count the records that have the value they had: c of s records have it, of which each gets one of the s."""
+    """Count the records that kept their value, which c of the s records of the group have."""
     values = _Values.of(before, before, partition)
     every = np.arange(len(values.counts))
     what = f"records kept their value of column {name!r}"
@@ -158,7 +158,7 @@ def _unchanged(name: str, before: Codes, after: Codes, partition: Partition) -> 
 
 
 def _same_source(what: str, first: _Values, second: _Values, partition: Partition) -> Trial:
-    """Count the rows whose two values are those of one record of the group."""
+    """Count the rows whose two values come from one record of the group."""
     width = len(second.counts)
     there = np.sort(first.before * width + second.before)
     there = there[np.concatenate(([True], there[1:] != there[:-1]))]
@@ -174,7 +174,7 @@ def _hits(
     second: tuple[_Values, NDArray[np.int64]],
     partition: Partition,
 ) -> Trial:
-    """Compare the number of hits with that of a random permutation of the second column against the first.
+    """Compare the number of hits with that under a random permutation of the second column against the first.
 
     Beside the values of both columns are the pairs of them that hit. The variance of a sum over a random permutation is
     that of Hoeffding (1951): what rows and columns of the table of hits do not explain, divided by s − 1.
@@ -200,7 +200,7 @@ def _hits(
 
 
 def _moving(columns: Sequence[Codes], partition: Partition) -> NDArray[np.bool_]:
-    """Tell which records are in groups in which some column has several values."""
+    """Return which records are in groups in which some column has several values."""
     starts = np.cumsum(partition.sizes) - partition.sizes
     several = np.zeros(len(starts), dtype=bool)
     for codes in columns:
@@ -228,7 +228,7 @@ def _all_unchanged(before: list[Codes], after: list[Codes], partition: Partition
 
 
 def _whole_groups(before: list[Codes], after: list[Codes], partition: Partition) -> list[Trial]:
-    """Count the groups of which all records kept all values: of c equal ones among s, with probability ∏ c! / s!."""
+    """Count the groups whose records all kept all values: with c equal ones among s, the probability is ∏ c! / s!."""
     groups, sizes = partition.group_of, partition.sizes
     same = np.logical_and.reduce([old == new for old, new in zip(before, after, strict=True)])
     still = np.zeros(len(sizes))
@@ -308,7 +308,7 @@ def _alike(what: str, first: _Ranks, second: _Ranks, partition: Partition) -> Tr
 
 
 def row_trials(rows: Codes, columns: Mapping[str, Codes], partition: Partition) -> list[Trial]:
-    """Trial whether rows are in a random order: one that follows neither that of the records nor their true values."""
+    """Test whether the rows are in random order, following neither that of the records nor their true values."""
     n = len(rows)
     if n < 3:
         return []
@@ -324,7 +324,7 @@ def row_trials(rows: Codes, columns: Mapping[str, Codes], partition: Partition) 
         found.append(Trial(f"the rows follow {name}", float(np.dot(ranks, shown)), 0.0, variance, scale=0.5))
         found.append(_alike(f"inside groups, the rows follow {name}", _ranks(codes, partition), own, partition))
     for name, codes in {**columns, "groups": partition.group_of}.items():
-        found.append(_runs(f"neighbouring rows are alike in {name}", codes[order]))
+        found.append(_runs(f"neighbouring rows are similar in {name}", codes[order]))
     follow = float((np.abs(np.diff(rows.astype(np.int64))) == 1).sum())
     neighbours = "neighbours of the original stay neighbours"
     found.append(Trial(neighbours, follow, 2 * (n - 1) / n, 2.0, float(n - 1)))
@@ -343,7 +343,7 @@ def _runs(what: str, along: Codes) -> Trial:
 
 
 def _steps(rows: Codes) -> Trial:
-    """Count the records that follow their predecessor by the same number of rows, whatever that is.
+    """Count the records that follow their predecessor by the same number of rows, whatever that number.
 
     Each of n numbers is expected once, so that the largest count is compared with n Poisson laws.
     """
@@ -361,31 +361,31 @@ class _Largest(Trial):
 
     @property
     def probability(self) -> float:
-        """A bound of the probability that one of the figures is so large."""
+        """Return a bound on the probability that one of the figures is as large."""
         return min(1.0, self.ways * super().probability)
 
 
 def improbable(trials: Sequence[Trial], level: float) -> list[Trial]:
-    """Return the trials whose figure a random draw would hardly have, the least likely first."""
+    """Return the trials whose figure is improbable for a random draw, the least likely first."""
     # The more trials there are, the likelier one of them is far off.
     found = [trial for trial in trials if trial.probability < level / len(trials)]
     return sorted(found, key=lambda trial: trial.probability)
 
 
 def unseen(trials: Sequence[Trial], beside: int, level: float) -> float:
-    """Return the share of the records that could have been left as they were, by the sharpest of the trials."""
+    """Return the share of records that could have been left unchanged, by the sharpest of the trials."""
     return min((trial.unseen(level / (len(trials) + beside)) for trial in trials), default=1.0)
 
 
 def told(trial: Trial) -> str:
-    """Say what was found, and what chance makes of it."""
+    """Return what was found, and what chance predicts."""
     if math.isinf(trial.most):
         deviations = (trial.found - trial.mean) / math.sqrt(trial.variance) if trial.variance else math.inf
-        return f"{trial.what} ({deviations:+.1f} standard deviations from what chance makes of it)"
-    return f"{trial.found:,.0f} {trial.what}, where chance makes it {trial.mean:,.1f}"
+        return f"{trial.what} ({deviations:+.1f} standard deviations from what chance predicts)"
+    return f"{trial.found:,.0f} {trial.what}, where chance predicts {trial.mean:,.1f}"
 
 
 def are_same(before: NDArray[Any], after: NDArray[Any], groups: Codes) -> bool:
-    """Tell whether every group has the values after that it had before."""
+    """Return whether every group has the same values after as before."""
     old, new = (np.sort(_cells(groups, codes.astype(np.uint32))) for codes in (before, after))
     return bool(np.array_equal(old, new))

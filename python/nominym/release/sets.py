@@ -1,4 +1,4 @@
-"""Set-valued records in files: lines of items, a column of lists, or a table with a row for each item."""
+"""Set-valued records in files: lines of items, a column of lists, or a table with one row per item."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Layout(NamedTuple):
     column: str | None = None
     """The column of lists."""
     label: Any = None
-    """The column of labels, a file with one a line, or the labels themselves."""
+    """The column of labels, a file with one per line, or the labels themselves."""
     person: Any = None
     """The same for persons."""
     record: str | None = None
-    """In a table with a row for each item, the column that tells the record."""
+    """In a table with one row per item, the column of the record."""
     item: str | None = None
-    """… and that of the item."""
+    """… and the column of the item."""
     missing: Missing = "error"
-    """What missing items and lists of them are."""
+    """How to treat missing items and lists."""
     delimiter: str | None = None
     encoding: str = "utf-8"
     comment: str | None = None
@@ -43,9 +43,9 @@ def read_sets(
     how: Layout,
     progress: Progress = None,
 ) -> tuple[Itemsets, Any, Any, list[str]]:
-    """Read set-valued records, their labels and persons if there are such, and the names of columns that are left out.
+    """Read set-valued records, their labels and persons if any, and the names of columns that are left out.
 
-    Records are in a FIMI file or in lines of delimited text, with labels and persons in files of their own, one a line;
+    Records are in a FIMI file or in lines of delimited text, with labels and persons in separate files, one per line;
     in a column of lists of a Parquet file or a frame, or in rows of (record, item), with labels and persons in other
     columns; or an ``Itemsets`` with lists of them.
     """
@@ -53,7 +53,7 @@ def read_sets(
     path = source if isinstance(source, str | os.PathLike) else None
     if (how.record is None) != (how.item is None):
         remedy = Advice("give both, {} and {}", record=NO_VALUE, item=NO_VALUE)
-        raise ParameterError("a table with a row for each item has a column of records and one of items", remedy=remedy)
+        raise ParameterError("a table with one row per item has a column of records and one of items", remedy=remedy)
     if how.record is not None:
         if how.column is not None or isinstance(source, Itemsets):
             remedy = Advice("leave {} and {} out", record=NO_VALUE, item=NO_VALUE)
@@ -70,7 +70,7 @@ def read_sets(
         sets = _read_lines(path, how, progress)
         if not sets.n:
             raise DataError(f"{os.fspath(path)} has no record")
-        told, beside = "labels and persons are in UTF-8, one a line", (how.label, how.person)
+        told, beside = "labels and persons are in UTF-8, one per line", (how.label, how.person)
         labels, persons = (None if at is None else read_text(at, remedy=told).splitlines() for at in beside)
         return sets, labels, persons, []
     if path is not None and Path(path).suffix.lower() not in files.PARQUET:
@@ -88,7 +88,7 @@ def read_sets(
 
 
 def _read_lines(path: StrPath, how: Layout, progress: Progress) -> Itemsets:
-    """Read a file with one record a line: numbers between blanks, or names between delimiters."""
+    """Read a file with one record per line: numbers separated by blanks, or names by a delimiter."""
     if files.suffix(path) in files.FIMI:
         return Itemsets.from_fimi(path, progress=progress)
     delimiter = files.delimiter_of(path, how.delimiter)
@@ -104,7 +104,7 @@ def _read_lines(path: StrPath, how: Layout, progress: Progress) -> Itemsets:
 
 
 def _read_long(source: Any, how: Layout, progress: Progress) -> tuple[Itemsets, Any, Any, list[str]]:
-    """Read a table with a row for each item; labels and persons are those of a record, the same in all its rows."""
+    """Read a table with one row per item; labels and persons are the same in all rows of a record."""
     assert how.record is not None
     assert how.item is not None
     beside = [name for name in (how.label, how.person) if name is not None]

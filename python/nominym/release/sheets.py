@@ -1,4 +1,4 @@
-"""Tables in the files of other programs: Excel, Stata and SPSS, read whole by the readers of pandas."""
+"""Tables in the files of other programs: Excel, Stata and SPSS, read whole by pandas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nominym.error import FormatError
 from nominym.files import StrPath, as_input, missing_extra
 
 SHEETS = (".xlsx", ".dta", ".sav")
-"""How names of such files end."""
+"""Suffixes of such files."""
 
 # Memory that a byte of a file takes, at most, while it is read: Excel packs its cells.
 _FACTOR = {".xlsx": 60, ".dta": 10, ".sav": 20}
@@ -22,9 +22,9 @@ _PROGRAMS = {".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
 
 
 def read_sheet(path: StrPath) -> pd.DataFrame:
-    """Read a table: of Excel the first sheet, of Stata and SPSS with value labels in place of codes.
+    """Read a table: the first sheet of an Excel file; Stata and SPSS files with value labels in place of codes.
 
-    Nothing but an empty cell is missing; "NA" is a text. Names of columns are texts.
+    Only empty cells are missing; "NA" is a text. Column names are texts.
     """
     where, suffix = os.fspath(path), Path(path).suffix.lower()
     require(_FACTOR[suffix] * as_input(path).stat().st_size, f"reading {where}", "save it as CSV or Parquet")
@@ -36,7 +36,7 @@ def read_sheet(path: StrPath) -> pd.DataFrame:
         raise
     except Exception as error:  # of a file that is none, the readers raise what they like
         told = str(error).partition("\n")[0] or type(error).__name__
-        raise FormatError(f"{where}: no {_PROGRAMS[suffix]} file, or a damaged one ({told})") from None
+        raise FormatError(f"{where}: not a valid {_PROGRAMS[suffix]} file ({told})") from None
     if not len(frame.columns):
         raise FormatError(f"{where} is empty: expected a first line with the names of the columns")
     return frame.rename(columns=str)

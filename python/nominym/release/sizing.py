@@ -1,9 +1,9 @@
-"""How much memory a command takes: told before the work, and refused where it is not free.
+"""How much memory a command takes: logged before the work, and an error if it is not free.
 
-Without memory, some libraries end the process instead of raising an error. So what a command takes at its peak, beside
-the libraries themselves, is asked for before: by the number of records as soon as the file is open, by what was read as
-soon as that is known. The figures are upper bounds that were measured; a test measures them again. What grows with the
-square of the categories, and what a kernel of the core takes, is asked for where it is made.
+Without memory, some libraries end the process instead of raising an error. The peak memory of a command, besides the
+libraries themselves, is therefore checked in advance: by the number of records as soon as the file is open, and by what
+was read as soon as that is known. The figures are measured upper bounds; a test measures them again. What grows with
+the square of the categories, and what a kernel of the core takes, is checked where it is allocated.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from nominym.control import expect, require
 
 
 class Bytes(NamedTuple):
-    """Memory that some work takes at its peak."""
+    """Peak memory of some work."""
 
     record: int
     cell: int
-    """For each record and each column."""
+    """Per record and column."""
 
     def of(self, rows: int, columns: int) -> int:
         """Return the bytes for a table."""
@@ -30,33 +30,33 @@ class Bytes(NamedTuple):
 
 
 RELEASE, MASKING = Bytes(40, 28), Bytes(40, 12)
-"""Of making a release, and of the part of it that comes after reading."""
+"""For making a release, and for the part after reading."""
 
 COMPARISON, JUDGING = Bytes(360, 52), Bytes(330, 36)
-"""Of comparing, attacking and verifying a release, and of the part of it that comes after reading."""
+"""For comparing, attacking and verifying a release, and for the part after reading."""
 
 IDENTIFIER = 110
-"""Bytes for each record and each identifier that is read, to see whether it tells persons, and dropped."""
+"""Bytes per record and identifier, which is read to see whether it identifies persons, and then dropped."""
 
 CATEGORY = 600
 """Bytes for each value of a column."""
 
 TEXT = 200
-"""Bytes that collecting texts takes for each distinct one, besides three times its length."""
+"""Bytes to collect each distinct text, besides three times its length."""
 
 REMEDY = "end other programs, raise the limit of the process, or take fewer columns"
 
 
 class Reading:
-    """Records on their way into memory: refused as soon as what was read could not be put together any more."""
+    """Records on their way into memory: an error as soon as what was read could no longer be combined."""
 
     def __init__(self, where: str) -> None:
-        """Begin with no record."""
+        """Start without records."""
         self._where, self._rows = where, 0
         self._texts: Counter[str] = Counter()
 
     def add(self, batch: Any) -> Any:
-        """Count some records more; returns them."""
+        """Count further records and return them."""
         self._rows += batch.num_rows
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             if pa.types.is_dictionary(column.type):
@@ -71,21 +71,21 @@ class Reading:
 
 
 def expect_release(rows: int | None, columns: int, identifiers: int) -> None:
-    """Refuse a release that has no room, where it is known about how many records there are."""
+    """Raise if a release of about this many records would not fit into memory."""
     if rows is not None:
         size = RELEASE.of(rows, columns) + IDENTIFIER * identifiers * rows
         expect(size, f"masking about {rows:,} records of {columns:,} columns", REMEDY)
 
 
 def require_release(table: Any) -> None:
-    """Refuse to mask a table that was read where that has no room."""
+    """Raise if masking a table that was read would not fit into memory."""
     shape = table.num_rows, table.num_columns
     size = MASKING.of(*shape) + table.get_total_buffer_size() + CATEGORY * _values(table)
     require(size, "masking {:,} records of {:,} columns".format(*shape), REMEDY)
 
 
 def expect_comparison(rows: Sequence[int | None], columns: int) -> None:
-    """Refuse a comparison that has no room, where it is known about how many records there are."""
+    """Raise if a comparison of about this many records would not fit into memory."""
     known = [each for each in rows if each is not None]
     if known:
         size = COMPARISON.of(max(known), columns)
@@ -93,7 +93,7 @@ def expect_comparison(rows: Sequence[int | None], columns: int) -> None:
 
 
 def require_comparison(old: Any, new: Any) -> None:
-    """Refuse to compare two tables that were read where that has no room."""
+    """Raise if comparing two tables that were read would not fit into memory."""
     shape = max(old.num_rows, new.num_rows), old.num_columns
     size = JUDGING.of(*shape) + CATEGORY * (_values(old) + _values(new))
     require(size, "comparing {:,} records of {:,} columns".format(*shape), REMEDY)

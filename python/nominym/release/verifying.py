@@ -1,9 +1,9 @@
-"""Verification: whether the files of a release bear out the guarantee that its manifest states.
+"""Verification: whether the files of a release support the guarantee that its manifest states.
 
-An attack that fails is no proof. What can be verified by the owner is that the release is what the method makes: groups
-of the stated sizes, inside which values were given to other records and nothing else was done, in rows whose order says
-nothing. The randomness of a draw no file shows as such. Departures from it do show, the smaller ones the more records
-there are; how large one could be without showing is said.
+A failed attack is no proof. What the owner can verify is that the release is what the method produces: groups of the
+stated sizes, inside which values were given to other records and nothing else was done, in rows whose order reveals
+nothing. No file shows the randomness of a draw as such. Departures from it do show, smaller ones with more records; the
+report states how large one could be without showing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _RARE = 1e-6
 # From this share of records that could have been left as they were, a draw is not called random.
 _UNSEEN = 0.1
 FOR_PERSONS = "for persons: "
-"""How a sentence begins that is about persons, of whom the release may guarantee nothing."""
+"""Prefix of sentences about persons, for whom the release may guarantee nothing."""
 
 
 @dataclass(frozen=True)
@@ -54,26 +54,26 @@ class Verification:
     """Whether a guarantee was verified, and why not."""
 
     doubts: tuple[str, ...] = ()
-    """What is missing for it: a sentence each."""
+    """What is missing for it, one sentence each."""
     broken: tuple[str, ...] = ()
-    """What contradicts it: a sentence each."""
+    """What contradicts it, one sentence each."""
     checks: tuple[str, ...] = ()
-    """What was checked and is as it should be."""
+    """What was checked and is correct."""
     caveats: tuple[str, ...] = ()
-    """What is not to be had from these files, and is no fault of theirs: a sentence each."""
+    """What these files cannot show, through no fault of theirs, one sentence each."""
 
     @property
     def verified(self) -> bool:
-        """Whether all that can be checked was checked, and is as it should be."""
+        """Return whether everything that can be checked was checked and is correct."""
         return not self.doubts and not self.broken
 
 
 def verify(pair: FilePair | SetsPair, progress: Progress = None) -> Verification:
-    """Compare a release with what its manifest says, record by record and group by group; owner only.
+    """Compare a release with its manifest, record by record and group by group; owner only.
 
-    A guarantee is verified with a manifest of a method that has one, of this very file; without a seed; with the
-    owner's record, of this very original; with rows in an order that says nothing; and if all figures follow from the
-    files: groups, what they hold before and after, and what is public.
+    A guarantee is verified if the manifest is of this very file and of a method with a guarantee; if there was no seed;
+    if the owner's record is of this very original; if the order of rows reveals nothing; and if all figures follow from
+    the files: groups, what they hold before and after, and what is public.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -103,7 +103,7 @@ class _Findings:
     caveats: list[str] = field(default_factory=list)
 
     def check(self, so: bool, what: str, otherwise: str) -> None:
-        """Note what was checked, or what contradicts it."""
+        """Record what was checked, or what contradicts it."""
         (self.checks if so else self.broken).append(what if so else otherwise)
 
 
@@ -123,12 +123,12 @@ class _Basis:
 
     @property
     def least(self) -> int:
-        """The smallest size of a group."""
+        """Return the smallest size of a group."""
         return _least(self.method)
 
 
 def is_guaranteed(method: Method | None) -> bool:
-    """Tell whether a method forms groups that a verification can check."""
+    """Return whether a method forms groups that a verification can check."""
     return method is not None and method.statement(["values"]).kind in ("groups", "labels")
 
 
@@ -138,10 +138,10 @@ def _least(method: Method) -> int:
 
 
 def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
-    """Collect what is needed, and doubt where something is missing; None where figures cannot be compared at all."""
+    """Collect what is needed and record doubts where something is missing; None if figures cannot be compared."""
     manifest, record = pair.manifest, pair.record
     if manifest is None:
-        found.doubts.append("no manifest stands beside the release, so nothing is guaranteed that could be verified")
+        found.doubts.append("there is no manifest beside the release, so there is no guarantee to verify")
         return None
     method: Any = None
     try:
@@ -154,18 +154,20 @@ def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
     if isinstance(pair, SetsPair) and guaranteed:
         _check_forms(pair, _least(method), found)
     if pair.seeded:
-        found.doubts.append("the release was made with a seed: whoever has or guesses it repeats the draw")
+        found.doubts.append("the release was made with a seed: whoever has or guesses it can repeat the draw")
         if not manifest.seeded:
             found.broken.append("by the owner's record a seed was given, which the manifest denies")
     if manifest.order == "kept":
-        found.doubts.append("the rows are in the order of the original, which may tell whose they are")
+        found.doubts.append("the rows are in the order of the original, which may reveal whose they are")
     if record is None:
-        found.doubts.append("the owner's record is not given, so groups and rows cannot be checked")
+        found.doubts.append("the owner's record was not given, so groups and rows cannot be checked")
         return None
     if "sha256" not in record.input:
-        found.doubts.append("by the owner's record, the release was not made of a file, so the original is not certain")
+        found.doubts.append(
+            "by the owner's record, the release was not made from a file, so the original is not certain"
+        )
     elif pair.other_input:
-        found.doubts.append("by the owner's record, the release was made of another original")
+        found.doubts.append("by the owner's record, the release was made from another original")
         return None
     if record.groups is None and guaranteed:
         found.doubts.append("the owner's record has no groups: it is of an older version, or of a method without them")
@@ -184,7 +186,7 @@ def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
 
 
 def _true_values(pair: FilePair | SetsPair) -> dict[str, NDArray[np.uint32]]:
-    """Return what is known of the records as they were: the order of rows has to say nothing about it."""
+    """Return the true values of the records, about which the order of rows must reveal nothing."""
     if isinstance(pair, FilePair):
         names = list(dict.fromkeys([*pair.comparison.shared, *(() if pair.person is None else (pair.person,))]))
         return {f"column {name!r} of the original": pair.comparison.before.column(name).dense()[0] for name in names}
@@ -195,7 +197,7 @@ def _true_values(pair: FilePair | SetsPair) -> dict[str, NDArray[np.uint32]]:
 def _check_rows(
     rows: NDArray[np.uint32], columns: Mapping[str, NDArray[np.uint32]], partition: Partition, found: _Findings
 ) -> None:
-    """Check that the order of the rows says nothing about that of the records, nor about their true values."""
+    """Check that the order of the rows reveals nothing about that of the records or their true values."""
     n = len(rows)
     strange = list(map(told, improbable(row_trials(rows, columns, partition), _RARE)))
     ways = [np.array_equal(rows, along) for along in (np.arange(n), np.arange(n)[::-1])]
@@ -203,7 +205,7 @@ def _check_rows(
         strange = ["the rows follow the order of the original exactly"]
     found.check(
         not strange,
-        "the order of the rows says nothing about that of the records",
+        "the order of the rows reveals nothing about that of the records",
         f"the rows are not in a random order: {'; '.join(strange[:3])}",
     )
 
@@ -249,7 +251,7 @@ def _check_table(pair: FilePair, basis: _Basis, found: _Findings, progress: Prog
 
 
 def _check_options(pair: FilePair | SetsPair, basis: _Basis, found: _Findings) -> None:
-    """Check that the parts of a manifest say the same: the method, how it was done, and the roles of columns."""
+    """Check that the parts of a manifest agree: the method, its parameters, and the roles of columns."""
     manifest, method = basis.manifest, basis.method
     made = {**method.params(), "seeded": manifest.seeded}
     person = getattr(method, "person", None)
@@ -305,11 +307,11 @@ def _check_kept(pair: FilePair, kept: list[str], found: _Findings) -> None:
             changed[name] = count
     told = "; ".join(f"column {name!r} is kept, but differs in {count:,} records" for name, count in changed.items())
     if kept:
-        found.check(not changed, "kept columns are as they were, record by record", told)
+        found.check(not changed, "kept columns are unchanged, record by record", told)
 
 
 def _check_masked(pair: FilePair, masked: list[str], basis: _Basis, found: _Findings) -> bool:
-    """Check that every group has after masking the values that it had before."""
+    """Check that every group has the same values after masking as before."""
     other = {}
     for name in masked:
         before, after, _ = pair.comparison.coded(name)
@@ -326,7 +328,7 @@ def _check_masked(pair: FilePair, masked: list[str], basis: _Basis, found: _Find
 
 
 def _check_classes(remade: Remade, basis: _Basis, found: _Findings) -> None:
-    """Check that all of a group show one value, that of the method, and how many records show the same."""
+    """Check that all records of a group show one value, that of the method, and how many records share it."""
     wrong = remade.departures()
     found.check(not wrong, "all records of a group have one value, which is that of the method", "; ".join(wrong))
     smallest = remade.smallest_class()
@@ -338,13 +340,13 @@ def _check_classes(remade: Remade, basis: _Basis, found: _Findings) -> None:
 
 
 def _check_groups(pair: FilePair, kept: list[str], remade: Remade, basis: _Basis, found: _Findings) -> None:
-    """Form the groups anew, and check that nothing but chance decided which of equal records are in which."""
+    """Form the groups again, and check that only chance decided which of equal records is in which."""
     if basis.manifest.seeded:
         return
     if basis.manifest.version != __version__:
         made = basis.manifest.version
         found.doubts.append(
-            f"groups cannot be formed anew: the release was made by version {made}, this is {__version__}"
+            f"groups cannot be formed again: the release was made by version {made}, this is {__version__}"
         )
         return
     same = remade.formed(list(basis.manifest.params.get("columns", ())))
@@ -352,8 +354,8 @@ def _check_groups(pair: FilePair, kept: list[str], remade: Remade, basis: _Basis
         return
     found.check(
         same,
-        "the groups are those that the method forms of these values",
-        "the groups are not those that the method forms of these values, so something else decided who is in which",
+        "the groups are those that the method forms from these values",
+        "the groups are not those that the method forms from these values, so something else decided who is in which",
     )
     limited = getattr(basis.method, "sensitive", None) or {}
     others = {f"column {name!r}": _dense(pair, name) for name in kept if name not in limited}
@@ -361,8 +363,8 @@ def _check_groups(pair: FilePair, kept: list[str], remade: Remade, basis: _Basis
     strange = improbable(group_trials(basis.group_of, others, remade.equal_records()), _RARE)
     found.check(
         not strange,
-        "which of equal records is in which group looks drawn at random",
-        f"it was not drawn which of equal records is in which group: {'; '.join(map(told, strange[:3]))}",
+        "which of equal records is in which group looks randomly drawn",
+        f"which of equal records is in which group was not drawn at random: {'; '.join(map(told, strange[:3]))}",
     )
 
 
@@ -422,11 +424,11 @@ def _check_draw(pair: FilePair, masked: list[str], basis: _Basis, found: _Findin
     strange = improbable([*trials, *staying], _RARE)
     share = unseen(staying, len(trials), _RARE)
     some = f"up to {math.ceil(1000 * share) / 10:g} % of the records" if share < 1 else "all records"
-    could = f"{some} could have been left as they were without showing"
+    could = f"{some} could have been left unchanged without detection"
     if strange:
         found.broken.append(f"the draw was not random: {_drawn(strange)}")
     elif share <= _UNSEEN:
-        found.checks.append(f"what records got looks drawn at random; {could}")
+        found.checks.append(f"what records got looks randomly drawn; {could}")
     else:
         few = f"too few records, or too many equal values, to tell a random draw from another: {could}"
         found.checks.append(few)
@@ -435,7 +437,7 @@ def _check_draw(pair: FilePair, masked: list[str], basis: _Basis, found: _Findin
 
 def _drawn(strange: list[Trial]) -> str:
     left = any("kept" in trial.what and trial.found > trial.mean for trial in strange)
-    return "; ".join([*map(told, strange[:3]), *(["values were left where they were"] if left else [])])
+    return "; ".join([*map(told, strange[:3]), *(["values were left in place"] if left else [])])
 
 
 def _check_figures(
@@ -447,7 +449,7 @@ def _check_figures(
     found: _Findings,
     progress: Progress,
 ) -> None:
-    """Compute the public figures anew, from the original and the groups."""
+    """Recompute the public figures from the original and the groups."""
     before, method = pair.comparison.before, basis.method
     named = getattr(method, "person", None)
     person = None if named is None else before.column(named).merged()
@@ -495,7 +497,7 @@ def _check_notes(
     still: list[str],
     found: _Findings,
 ) -> None:
-    """Say anew what readers should not miss, and compare."""
+    """Recompute the notes of the manifest, and compare."""
     before, changes = pair.comparison.before, pair.comparison.changes
     hidden = {name: changes[name].before.column for name in masked}
     ordered = [name for name in masked if isinstance(changes[name].before.meaning, Order)]
@@ -507,16 +509,16 @@ def _check_notes(
             accepted = [name for name in method.accept if name in kept]
             computed = check_kept(beside, hidden, method.k or 2, accepted, person, ordered).public
         except DataError as error:
-            found.broken.append(f"such a release would have been refused: {error}")
+            found.broken.append(f"such a release would have been rejected: {error}")
             return
     still = [name for name in manifest.params.get("columns", ()) if name in still]
     computed += [f"{', '.join(still)}: no value changes"] if still else []
     missing = [note for note in computed if note not in manifest.notes]
     known = [_HARDLY, *([_REGARD] if method.sensitive else [])]
     more = [note for note in manifest.notes if note not in computed and not any(map(str(note).startswith, known))]
-    wrong = [f"the manifest does not say: {note}" for note in missing]
-    wrong += [f"the manifest says what does not follow from the files: {note}" for note in more]
-    found.check(not wrong, "what the manifest notes follows from the files", "; ".join(wrong))
+    wrong = [f"the manifest lacks the note: {note}" for note in missing]
+    wrong += [f"the manifest has a note that does not follow from the files: {note}" for note in more]
+    found.check(not wrong, "the notes of the manifest follow from the files", "; ".join(wrong))
 
 
 def _compare(computed: Mapping[str, Any], said: Mapping[str, Any], found: _Findings, more: Sequence[str] = ()) -> None:
@@ -526,13 +528,13 @@ def _compare(computed: Mapping[str, Any], said: Mapping[str, Any], found: _Findi
         for path, value, stated in _pairs(computed, said)
         if not _same(value, stated)
     ]
-    wrong += [f"{name}: in the manifest, and no figure of this method" for name in more]
+    wrong += [f"{name}: in the manifest, but not a figure of this method" for name in more]
     told = f"figures of the manifest do not follow from the files: {'; '.join(wrong[:3])}"
     found.check(not wrong, "all public figures follow from the files", told)
 
 
 class _Missing:
-    """What a manifest does not say."""
+    """Marks what a manifest does not contain."""
 
     def __repr__(self) -> str:
         return "nothing"
@@ -551,7 +553,7 @@ def _pairs(computed: Mapping[Any, Any], said: Any, path: tuple[Any, ...] = ()) -
 
 
 def _foreign(computed: Mapping[Any, Any], said: Any, path: tuple[str, ...] = ()) -> list[str]:
-    """List what a mapping says beside what was computed, part by part."""
+    """List what a mapping contains besides what was computed, part by part."""
     known = {str(name): value for name, value in computed.items()}
     found = []
     for name, value in said.items():
@@ -573,7 +575,7 @@ def _same(computed: Any, stated: Any) -> bool:
 
 
 def _check_forms(pair: SetsPair, least: int, found: _Findings) -> None:
-    """Check that the rows of a group look alike: each published form is on so many rows. That needs no record."""
+    """Check that the rows of a group look alike: each published form is on enough rows. Needs no owner's record."""
     release = pair.release
     draws = np.random.default_rng().integers(1 << 63, size=(2, release.base.n_items + 1), dtype=np.uint64)
     forms = release.threshold.astype(np.uint64)
@@ -586,12 +588,12 @@ def _check_forms(pair: SetsPair, least: int, found: _Findings) -> None:
     found.check(
         fewest >= least,
         f"every published form is on {least:,} rows or more",
-        f"a published form is on {fewest:,} rows only, fewer than {least:,}: it is not that of a group",
+        f"a published form is on only {fewest:,} rows, fewer than {least:,}: it is not that of a group",
     )
 
 
 def _check_sets(pair: SetsPair, basis: _Basis, method: Recode, found: _Findings, progress: Progress) -> None:
-    """Let the groups vote anew, and compare."""
+    """Let the groups vote again, and compare."""
     release, rows = pair.release, basis.record.rows
     with reporter(progress, "votes") as report:
         base, distance, threshold, expected = Groups(basis.group_of).vote(pair.sets.core, rows, report)
@@ -618,7 +620,7 @@ def _check_sets(pair: SetsPair, basis: _Basis, method: Recode, found: _Findings,
             told = "labels are those of the records", "labels are not those of the records, by the owner's record"
             found.check(digest_of(code(labels, "labels")) == digest, *told)
     if method.l is not None and labels is None:
-        found.broken.append("there are no labels, where every group is to show several")
+        found.broken.append("there are no labels, although every group should show several")
     elif method.l is not None and labels is not None:
         _check_share(np.unique(labels.astype(str), return_inverse=True)[1].reshape(-1), method.l, "label", basis, found)
     sizes = basis.partition.sizes

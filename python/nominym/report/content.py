@@ -1,4 +1,4 @@
-"""What a page consists of. Everything here is plain text and tables; the template escapes it."""
+"""The parts of a page: plain text and tables, which the template escapes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHARES = ("share", "risk", "low", "high", "bound", "unchanged")
 
 
 class Verdict(NamedTuple):
-    """What is guaranteed: the first thing that a reader sees, and, where there is a guarantee, its terms."""
+    """What is guaranteed: the first thing a reader sees, with the terms of the guarantee if there is one."""
 
     state: State
     headline: str
@@ -36,14 +36,14 @@ class Tile(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What has to be said right beside the figures in large type."""
+    """A remark directly below the figures in large type."""
 
     title: str
     text: str
 
 
 class Cell(NamedTuple):
-    """A cell of a table: what is shown, and the number by which it is sorted."""
+    """A cell of a table: its text, and the number by which it is sorted."""
 
     text: str
     value: float | None = None
@@ -51,12 +51,12 @@ class Cell(NamedTuple):
 
 
 def share(value: float, digits: int = 3) -> Cell:
-    """Write a share into a cell."""
+    """Return a cell with a share."""
     return Cell(percent(value, digits), float(value))
 
 
 class Grid(NamedTuple):
-    """A table. One that can be searched shows its first rows until more are asked for."""
+    """A table. A searchable one shows its first rows until more are requested."""
 
     caption: str
     columns: Sequence[str]
@@ -65,12 +65,12 @@ class Grid(NamedTuple):
 
     @classmethod
     def of(cls, caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, searched: bool = False) -> Grid:
-        """Make a table of cells, numbers and texts."""
+        """Return a table of cells, numbers and texts."""
         return cls(caption, columns, [[_cell(value) for value in row] for row in rows], searched)
 
     @classmethod
     def of_frame(cls, caption: str, table: pd.DataFrame, shares: Container[str] = _SHARES) -> Grid:
-        """Write a table of figures; some columns are shares."""
+        """Return a table of figures; some columns are shares."""
         rows = [
             [share(value) if name in shares else value for name, value in row.items()]
             for row in table.to_dict("records")
@@ -93,7 +93,7 @@ class Picture(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A chapter of the page: terms and what they mean here, what a reader should not miss, figures and tables."""
+    """A section of the page: definitions, notes, figures and tables."""
 
     title: str
     lead: str = ""
@@ -103,7 +103,7 @@ class Section(NamedTuple):
 
 
 class Page(NamedTuple):
-    """All of it."""
+    """A whole page."""
 
     edition: Edition
     seeded: bool

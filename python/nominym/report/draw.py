@@ -1,4 +1,4 @@
-"""Figures from tables: every one has a title, labelled axes, and a sentence for those who do not see it."""
+"""Figures from tables: each has a title, labelled axes and an alternative text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MOST = 20
-"""Categories that a figure shows."""
+"""Number of categories in a figure."""
 
 
 def histogram(table: pd.DataFrame, name: Any, rmse: float) -> go.Figure:
@@ -54,7 +54,7 @@ def histogram(table: pd.DataFrame, name: Any, rmse: float) -> go.Figure:
 
 
 def correlations(table: pd.DataFrame) -> go.Figure:
-    """Draw the correlations of all pairs, before beside after."""
+    """Draw the correlations of all pairs, before and after."""
     figure = chart.new(
         "Correlations before and after",
         f"distance correlation of pairs; the largest change is {float(table['difference'].abs().max()):.3f}",
@@ -83,7 +83,7 @@ def correlations(table: pd.DataFrame) -> go.Figure:
 
 
 def changed(table: pd.DataFrame, name: Any) -> go.Figure:
-    """Draw how much of each category moved, and write how far."""
+    """Draw the share of each category that moved, and how far."""
     shown = table.head(MOST).iloc[::-1]
     what = f"{chart.plain(name)}: most changed categories"
     figure = chart.new(
@@ -113,7 +113,7 @@ def changed(table: pd.DataFrame, name: Any) -> go.Figure:
 
 
 def moved(share: float) -> str:
-    """Write the share of a category that moved; the lowest and the highest are not told exactly."""
+    """Return the share of a category that moved; the lowest and the highest are not stated exactly."""
     if share <= 0.05:
         return "5\u00a0% or less"
     return "95\u00a0% or more" if share >= 0.95 else percent(share)
@@ -127,7 +127,7 @@ def attacks(table: pd.DataFrame, unit: str) -> go.Figure:
     sampled = bool((table["high"] > table["low"]).any())
     figure = chart.new(
         f"{unit.capitalize()} re-identified",
-        "by the attack that finds most, for what is known" + (", with 95 % interval" if sampled else ""),
+        "by the most successful attack, for what is known" + (", with 95 % interval" if sampled else ""),
         alt=f"Bars: share of {unit} re-identified by what is known: "
         + "; ".join(f"{row.knowledge}: {percent(row.share)}" for row in rows_of(table))
         + (f". The bound is {percent(bounds[0])}." if bounds else "."),
@@ -153,9 +153,9 @@ def attacks(table: pd.DataFrame, unit: str) -> go.Figure:
 
 
 def candidates(table: pd.DataFrame, k: int | None) -> go.Figure:
-    """Draw how many candidates the swaps of each attribute had."""
+    """Draw the number of candidates that the swaps of each attribute had."""
     figure = chart.new(
-        "Effective k: candidates that swaps really had",
+        "Effective k: candidates that swaps actually had",
         "line: 5 % to 95 % of the swaps, bar: the middle half, dot: median",
         alt="Ranges of the number of candidates by attribute: "
         + "; ".join(f"{row['attribute']}: median {row['median']}" for _, row in table.iterrows()),
@@ -183,20 +183,20 @@ def candidates(table: pd.DataFrame, k: int | None) -> go.Figure:
 
 
 def group_sizes(table: pd.DataFrame, *, alike: bool) -> go.Figure:
-    """Draw the share of records by size of their group; ``alike`` if all of a group have the same masked values."""
-    moved = "values changed places inside groups, and nowhere else"
+    """Draw the share of records by group size; ``alike`` if all records of a group have the same masked values."""
+    moved = "values were swapped inside groups, and nowhere else"
     subtitle = "all records of a group have the same masked values" if alike else moved
     return shares(table, "Effective k: records that share a group", subtitle, "records in the group")
 
 
 def worlds(table: pd.DataFrame, least: int) -> go.Figure:
-    """Draw how many published rows the records could be."""
-    subtitle = f"by what is published alone; guaranteed: {least:,} at least"
+    """Draw the number of published rows that records could be."""
+    subtitle = f"by the published data alone; guaranteed: {least:,} at least"
     return shares(table, "Rows that a record could be", subtitle, "published rows that fit the record")
 
 
 def shares(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str = "share of records") -> go.Figure:
-    """Draw shares of kinds: the first column names them."""
+    """Draw shares of categories, named by the first column."""
     kinds = [chart.plain(kind) for kind in table.iloc[:, 0]]
     alt = "; ".join(f"{kind}: {percent(share)}" for kind, share in zip(kinds, table["share"], strict=True) if share > 0)
     figure = chart.new(title, subtitle, alt=f"Bars: {title}. {alt}", x=x, y=y)
@@ -214,7 +214,7 @@ def shares(table: pd.DataFrame, title: str, subtitle: str, x: str, y: str = "sha
 def two_sides(
     table: pd.DataFrame, title: str, subtitle: str, x: str, y: str = "share of records", form: str = ".0%"
 ) -> go.Figure:
-    """Draw two bars for each kind: the first column names kinds, the others are the two sides."""
+    """Draw two bars for each category, named by the first column; the others are the two sides."""
     ticks = chart.name_ticks(table.iloc[:, 0], 24)
     sides = list(table.columns[1:3])
     figure = chart.new(title, subtitle, alt=f"Bars in pairs, {' and '.join(sides)}: {title}.", x=x, y=y)
@@ -240,7 +240,7 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
     shown["label"] = [f"{name} = {value:g}" for value in shown[name]]
     figure = chart.new(
         f"Risk and loss for other values of {chart.plain(name)}",
-        "low and to the left is better; dashed: the bound, where there is one",
+        "lower left is better; dashed: the bound, if there is one",
         alt="Risk–utility map: "
         + "; ".join(f"{row.label}: risk {percent(row.risk)}, loss {row.loss:.3g}" for row in rows_of(shown)),
         x=str(table.attrs.get("loss", "loss")),
@@ -360,7 +360,7 @@ def compared(table: pd.DataFrame, by: str, limit: float, suggested: str, unit: s
 
 
 def _add_rows(figure: go.Figure, names: Iterable[Any], shares: pd.Series[float], top: float, **bars: Any) -> None:
-    """Draw shares as lying bars, a row for each name; ``top`` is the largest to be seen."""
+    """Draw shares as horizontal bars, a row for each name; ``top`` is the largest visible share."""
     figure.add_bar(y=list(range(len(shares))), x=shares.tolist(), orientation="h", marker_color=chart.MEASURED, **bars)
     figure.update_yaxes(**chart.name_ticks(names), showgrid=False)
     form = ".1%" if top < 0.1 else ".0%"

@@ -1,4 +1,4 @@
-"""The pictures of the owner's report, one by one, for notebooks: each function returns a figure of plotly.
+"""The figures of the owner's report, one by one, for notebooks: each function returns a plotly figure.
 
 >>> import nominym as nym
 >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
@@ -36,8 +36,8 @@ def distance_histogram(
 ) -> go.Figure:
     """Draw how far the values of a column moved: the share of records by semantic distance, 0 for unchanged.
 
-    Give a result and the name of a column; or the column before, the column after, and what its values mean. Records
-    with a missing value before or after are left out.
+    Takes a result and the name of a column; or the column before, the column after, and its meaning. Records with a
+    missing value before or after are left out.
     """
     if meaning is None:
         change = _change(result, column)
@@ -51,22 +51,22 @@ def correlations(result: Result | FilePair, *, progress: Progress = None) -> go.
     """Draw the distance correlations of all pairs of masked columns as two heat maps, before and after."""
     found = measured.correlations(MaskedTable.of(result).comparison, progress)
     if found is None:
-        raise DataError("correlations are of pairs: mask two columns at least")
+        raise DataError("correlations need pairs: mask at least two columns")
     return draw.correlations(found)
 
 
 def changed_categories(result: Result | FilePair, column: Any) -> go.Figure:
-    """Draw the twenty categories of a column whose records moved farthest in all.
+    """Draw the twenty categories of a column whose records moved farthest in total.
 
-    Categories with fewer than 30 records, or 3k, are left out, and figures are rounded to 5 %: what happened to few
-    records would tell who they are.
+    Categories with fewer than 30 records, or 3k, are left out, and figures are rounded to 5 %: exact figures of few
+    records would reveal who they are.
     """
     found, _ = measured.changed_categories(_change(result, column), measured.least_records(result.params.get("k")))
     return draw.changed(found, column)
 
 
 def effective_k(result: Result | FilePair) -> go.Figure:
-    """Draw how many candidates there really were: sizes of groups (strict), or candidates of swaps (as published)."""
+    """Draw the effective k: sizes of groups (strict), or candidates that swaps had (as published)."""
     table = MaskedTable.of(result)
     if "groups" in table.summary:
         sizes = measured.group_sizes(table.summary, table.params["k"])
@@ -78,7 +78,7 @@ def effective_k(result: Result | FilePair) -> go.Figure:
 
 
 def linkage(result: Result | FilePair, *, k: int | None = None, progress: Progress = None) -> go.Figure:
-    """Draw the share re-identified by the best attack, for masked columns known and for kept ones known as well."""
+    """Draw the share re-identified by the best attack, with masked columns known and with kept ones known as well."""
     table = MaskedTable.of(result)
     found = measured.attacks(table, table.params.get("k") if k is None else k, progress)
     return draw.attacks(measured.best_attacks(found), measured.unit(found))
@@ -87,12 +87,12 @@ def linkage(result: Result | FilePair, *, k: int | None = None, progress: Progre
 def risk_utility(sweep_table: pd.DataFrame) -> go.Figure:
     """Draw risk against loss for each value of an option: the table of ``report.sweep``."""
     if not isinstance(sweep_table, pd.DataFrame) or not {"risk", "loss", "bound", "current"} <= set(sweep_table):
-        raise DataError("a risk–utility map is drawn from what report.sweep returns")
+        raise DataError("a risk–utility map is drawn from the result of report.sweep")
     return draw.risk_utility(sweep_table)
 
 
 def worlds(rel: Release, sets: Itemsets, *, progress: Progress = None) -> go.Figure:
-    """Draw how many published rows each record could be."""
+    """Draw the number of published rows that each record could be."""
     least = ItemsetRelease(rel, sets).least
     return draw.worlds(measured.doubling(risk.worlds(rel, sets, progress=progress).counts, least), least)
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _DONE = {
     "ring": "Nonreciprocal recoding, as published: every record matches the published forms of the k records that "
-    "follow it in an order of like records, and one of these is drawn to be its own.",
-    "groups": "Recoding in groups: every record matches the published forms of all records of its group of like ones, "
-    "and one of these is drawn to be its own.",
+    "follow it in an order of similar records, and one of these is drawn to be its own.",
+    "groups": "Recoding in groups: every record matches the published forms of all records of its group of similar "
+    "records, and one of these is drawn to be its own.",
     "cahd": "Recoding in groups of consecutive records: every record matches the published forms of all records of its "
     "group, and one of these is drawn to be its own.",
 }
@@ -33,7 +33,7 @@ _LONGEST = 200
 
 
 def public_page(subject: ItemsetRelease, title: str | None) -> Page:
-    """Put together the edition for publication, from the public side of a release."""
+    """Compose the edition for publication, from the public side of a release."""
     rel, summary = subject.release, subject.release.summary
     said = statement(rel.guarantee)
     tiles = [Tile(number(len(rel)), "Records"), Tile(number(rel.base.n_items), "Items")]
@@ -49,7 +49,7 @@ def public_page(subject: ItemsetRelease, title: str | None) -> Page:
             ["Items in which a row may be wrong, mean", float(f"{threshold['mean']:.2g}")],
             ["Items in which a row may be wrong, largest", threshold["largest"]],
         ]
-        lead = "Expected over all draws that could have been made, to two digits. What this draw did is not published."
+        lead = "Expected over all possible draws, to two digits. What this draw did is not published."
         change.append(Section("Expected change", lead, [Grid.of("Expected change", ["figure", "value"], rows)]))
         tiles.append(Tile(error.text, "Wrong items, expected", _WRONG))
         said = said._replace(paragraphs=[*said.paragraphs, _cost(rel, f"are expected to be {error.text}", lost)])
@@ -69,7 +69,7 @@ def public_page(subject: ItemsetRelease, title: str | None) -> Page:
 def owners_page(
     subject: ItemsetRelease, title: str | None, k: int | None, swept: pd.DataFrame | None, progress: Progress
 ) -> Page:
-    """Count the rows that records could be, measure what was lost, and put the owner's edition together."""
+    """Count the rows that records could be, measure what was lost, and compose the owner's edition."""
     rel, sets = subject.release, subject.sets
     least = subject.least if k is None else k
     found = risk.worlds(rel, sets, k=least, progress=progress)
@@ -125,7 +125,7 @@ def _head(subject: ItemsetRelease, title: str | None, *sources: str) -> dict[str
     return {
         "seeded": subject.seeded,
         "title": title or f"Release of {len(rel):,} item sets",
-        "subtitle": f"{size}, each with {subject.least:,} possible rows at least",
+        "subtitle": f"{size}, each with {subject.least:,} possible rows or more",
         "remark": None,
         "sources": [SOURCES[name] for name in sources],
     }
@@ -137,14 +137,14 @@ def _missed(rel: Release) -> Section:
 
 def _what_was_done(subject: ItemsetRelease) -> Section:
     structure = subject.release.params.get("structure", "")
-    done = _DONE.get(structure, "Records are published as the votes of like records.")
+    done = _DONE.get(structure, "Records are published as the votes of similar records.")
     return Section("What was done", done, (), options(subject.release))
 
 
 def _verdict(said: Verdict, found: Any, least: int) -> Verdict:
     who = "every record" if found.attacked == found.records else f"{found.attacked:,} of {found.records:,} records"
     counted = (
-        f"Counted for {who}: by what is published alone, each could be at least {found.smallest:,} rows; half of them "
+        f"Counted for {who}: by the published data alone, each could be at least {found.smallest:,} rows; half of them "
         f"could be {found.quantiles['median']:,} or more."
     )
     if found.holds is False:
@@ -177,7 +177,9 @@ def _risk(rel: Any, found: Any, least: int) -> Section:
         Picture(limits, Grid.of_frame("Thresholds", thresholds)),
         Grid.of(title, ["quantile", "rows"], list(found.quantiles.items())),
     ]
-    lead = "A row could be a record if they differ in no more items than the row says, all of them marked as uncertain."
+    lead = (
+        "A row could be a record if they differ only in items marked as uncertain, and in no more than the row states."
+    )
     return Section("Risk", lead, blocks)
 
 
@@ -206,12 +208,12 @@ def _utility(rel: Any, sets: Any, errors: pd.DataFrame) -> Section:
         Picture(by_size, Grid.of_frame("Sizes of records", sizes, ("before", "after"))),
         Grid.of("What recoding did to the records", ["figure", "value"], rows),
     ]
-    lead = "What is lost: items that are wrong in the published bases, and what counts of them say."
+    lead = "What is lost: wrong items in the published bases, and the errors of counts."
     return Section("Utility", lead, blocks)
 
 
 def _ranges(most: int, **sides: NDArray[np.int64]) -> pd.DataFrame:
-    """Return the shares of numbers, or of ranges of them if they were more than can be shown."""
+    """Return the shares of numbers, or of ranges if there are too many to show."""
     top = max(int(side.max(initial=0)) for side in sides.values())
     width = max(1, -(-(top + 1) // most))
     places = range(top // width + 1)
@@ -230,9 +232,9 @@ def _items(rel: Release, sets: Any, least: int) -> Section:
     tax = rel.taxonomy
     named_items = [old.items[i] if tax is None else tax.written(tax.concept(old.items[i])) for i in order]
     found = pd.DataFrame({"item": list(map(str, named_items)), "before": before[order], "after": after[order]})
-    lead = f"Items that at least {limit:,} records have, those first whose count changed most."
+    lead = f"Items that at least {limit:,} records have, those whose count changed most first."
     if few:
-        lead += f" {few:,} items with fewer records are not named."
+        lead += f" {few:,} items with fewer records are not listed."
     blocks: list[Grid | Picture] = []
     if len(found):
         header = ["item", "records before", "bases after", "change"]

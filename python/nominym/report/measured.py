@@ -1,4 +1,4 @@
-"""What the owner's figures show, as tables: counted over pairs of categories, never over records."""
+"""The tables behind the owner's figures: counted over pairs of categories, never over records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BINS = 10
 STEP = 0.05
-"""Figures of single categories are rounded to this share, and the lowest and the highest are not told apart."""
+"""Figures of single categories are rounded to this share, and the lowest and the highest are not distinguished."""
 
 UNCHANGED = "unchanged"
 
@@ -36,10 +36,10 @@ _MOST_COLUMNS = 12
 
 
 def least_records(k: float | None) -> int:
-    """Return the number of records that a category needs to be named.
+    """Return the number of records that a category needs to be listed.
 
-    Figures of a category tell something about the draw, the more the fewer records it has. With three groups of k or
-    thirty records, rounded, they tell next to nothing about one of them.
+    Figures of a category reveal something about the draw, more so with fewer records. With three groups of k or thirty
+    records, rounded, they reveal next to nothing about a single one.
 
     >>> least_records(None), least_records(50)
     (30, 150)
@@ -48,7 +48,7 @@ def least_records(k: float | None) -> int:
 
 
 def histogram(change: Change) -> pd.DataFrame:
-    """Return the share of records by distance: none, and ten ranges up to the largest."""
+    """Return the share of records by distance: zero, and ten ranges up to the largest."""
     _require_pairs(change)
     width = _scale(change) / BINS
     # A distance on an edge belongs below it, whatever the last digit says.
@@ -61,7 +61,7 @@ def histogram(change: Change) -> pd.DataFrame:
 
 
 def changed_categories(change: Change, least: int) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """List the categories with enough records, those first whose records moved farthest; count the others."""
+    """List the categories with enough records, the farthest moved first; count the others."""
     sides = change.before, change.after
     size = 1 + int(max(side.places.max(initial=0) for side in sides))
     before, after = (np.bincount(side.places, side.column.counts, size) for side in sides)
@@ -107,13 +107,13 @@ def utility(comparison: Comparison) -> pd.DataFrame:
 
 
 def loss(comparison: Comparison) -> float:
-    """Return the mean over the attributes of the distance moved, or of the share changed where values have none."""
+    """Return the distance moved, or the share changed where values have no distance, averaged over the attributes."""
     losses = [each.rmse if each.space.measured else 1 - each.unchanged for each in comparison.changes.values()]
     return math.fsum(losses) / len(losses)
 
 
 def correlations(comparison: Comparison, progress: Progress = None) -> pd.DataFrame | None:
-    """Compare the distance correlations of the masked attributes; None where there are no two."""
+    """Compare the distance correlations of the masked attributes; None if there are fewer than two."""
     sides = {
         name: change
         for name, change in comparison.changes.items()
@@ -123,14 +123,14 @@ def correlations(comparison: Comparison, progress: Progress = None) -> pd.DataFr
 
 
 def associations(comparison: Comparison, progress: Progress = None) -> pd.DataFrame | None:
-    """Measure the distortion of pairs of those columns that have categories; None where there are no two."""
+    """Measure the distortion of pairs of columns with categories; None if there are fewer than two."""
     names = [name for name in (*comparison.changes, *comparison.kept) if _has_categories(comparison, name)]
     chosen = names[:_MOST_COLUMNS]
     return distortion.compare(comparison, chosen, progress=progress) if len(chosen) > 1 else None
 
 
 def marginals(comparison: Comparison, progress: Progress = None) -> pd.DataFrame | None:
-    """Score the marginals of those columns that have categories; None where there is none."""
+    """Score the marginals of columns with categories; None if there are none."""
     names = [name for name in (*comparison.changes, *comparison.kept) if _has_categories(comparison, name)]
     chosen = names[:_MOST_COLUMNS]
     return distortion.scores(comparison.before, comparison.after, chosen, progress=progress) if chosen else None
@@ -145,7 +145,7 @@ def unique_matches(comparison: Comparison, progress: Progress = None) -> dict[st
 
 
 def disclosed(comparison: Comparison, progress: Progress = None) -> pd.DataFrame | None:
-    """Measure what masked columns disclose of those kept ones that have categories; None where there are none."""
+    """Measure what masked columns disclose of kept columns with categories; None if there are none."""
     kept = [name for name in comparison.kept if _has_categories(comparison, name)]
     sides = comparison.before, comparison.after
     return risk.disclosures(*sides, list(comparison.changes), kept, progress=progress) if kept else None
@@ -162,12 +162,12 @@ def attacks(table: MaskedTable, k: int | None, progress: Progress = None) -> ris
 
 
 def unit(found: risk.Linkage) -> str:
-    """Say what the shares of attacks are shares of."""
+    """Return the unit of the shares of attacks."""
     return "records" if found.persons is None else "persons"
 
 
 def best_attacks(found: risk.Linkage) -> pd.DataFrame:
-    """Return, for all that an adversary may know, the attack that finds most, with ``knowledge`` in words.
+    """Return the most successful attack for everything an adversary may know, with ``knowledge`` in words.
 
     The worst-off are those of all attacks.
     """
@@ -193,7 +193,7 @@ def _knowledge(row: Mapping[str, Any], masked: Sequence[Any], kept: Sequence[Any
 
 
 def also_known(names: Sequence[Any], kept: Sequence[Any]) -> str:
-    """Say what an adversary knows beside masked columns."""
+    """Return what an adversary knows besides masked columns, in words."""
     if not names:
         return "nothing else"
     return "all kept columns" if len(names) == len(kept) > 1 else listed(names)
@@ -212,14 +212,14 @@ def group_sizes(summary: Mapping[str, Any], k: int) -> pd.DataFrame:
 
 
 def candidates(summary: Mapping[str, Any]) -> pd.DataFrame | None:
-    """Return the quantiles of the number of candidates that swaps had, by attribute; None where nothing was counted."""
+    """Return the quantiles of the number of candidates that swaps had, by attribute; None if nothing was counted."""
     found = {name: figures.get("candidates") for name, figures in summary.get("attributes", {}).items()}
     rows = [{"attribute": str(name), **quantiles} for name, quantiles in found.items() if quantiles]
     return pd.DataFrame(rows) if rows else None
 
 
 def doubling(counts: Any, least: int) -> pd.DataFrame:
-    """Return the shares of numbers from ``least`` on, in ranges that double.
+    """Return the shares of numbers from ``least`` on, in doubling ranges.
 
     >>> doubling([3, 5, 9, 9], 4)["rows"].tolist()
     ['fewer than 4', '4 to 7', '8 to 15']
@@ -249,7 +249,7 @@ def _require_pairs(change: Change) -> None:
 
 
 def _scale(change: Change) -> float:
-    """Return the distance that counts as large: 1, or the next of 2, 5, 10, 20, … for measures that go beyond."""
+    """Return the upper end of the distance scale: 1, or the next of 2, 5, 10, 20, … for larger measures."""
     largest = float(change.distance.max(initial=1))
     tens = 10.0 ** math.floor(math.log10(largest))
     return next(step * tens for step in (1.0, 2.0, 5.0, 10.0) if step * tens >= largest * (1 - 1e-12))

@@ -1,4 +1,4 @@
-"""Methods side by side: the same table masked by each at the same k, and what each risks and loses."""
+"""Methods side by side: the same table masked by each at the same k, with its risk and loss."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ AMOUNTS: Mapping[str, Sequence[float]] = {"noise": (0.1, 0.3, 1.0), "data-swap":
 """Of methods without a k, the values of alpha or of the rate that are compared."""
 
 ALPHA = 0.3
-"""How much noise there is beside the other methods, which have a k."""
+"""Amount of noise for the comparison with methods that have a k."""
 
 
 def by_name(name: str, amount: Any, measure: Any = "wu-palmer", **limits: Any) -> Method:
@@ -66,9 +66,9 @@ def usual(meanings: Iterable[Meaning]) -> list[str]:
 def compare_methods(
     subject: Result | FilePair, methods: Sequence[Method] | None = None, *, progress: Progress = None
 ) -> pd.DataFrame:
-    """Mask the data of a release by several methods, and measure the risk and the loss of each; owner only.
+    """Mask the data of a release with several methods, and measure the risk and loss of each; owner only.
 
-    Nothing of the further releases is kept but the figures.
+    Only the figures of the further releases are kept.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(300, seed=1)
@@ -80,7 +80,7 @@ def compare_methods(
     Parameters
     ----------
     subject
-        What a method with a k returned, or the files of a release beside their original.
+        The result of a method with a k, or the files of a release and their original.
     methods
         The methods; by default, at the k of the release: strict swapping, microaggregation, generalization and swapping
         of records as published (SRS-3), and noise where every masked column has a taxonomy or a matrix.
@@ -88,7 +88,7 @@ def compare_methods(
     Returns
     -------
     pandas.DataFrame
-        A row for each: the ``bound`` that it guarantees, if any; ``risk``, the share that an adversary finds who knows
+        A row for each: the ``bound`` that it guarantees, if any; ``risk``, the share found by an adversary who knows
         all masked values and takes the nearest row, with its interval ``low`` and ``high``; ``smallest``, the size of
         the smallest class of equal rows; ``rmse``, the mean over the columns; ``loss``, squared distances relative to
         one mean for all records, the mean over the columns; and ``correlations``, the largest change of a distance
@@ -118,7 +118,7 @@ def _usual(table: MaskedTable) -> dict[str, Method]:
     method: Any = table.method
     k = getattr(method, "k", None)
     if k is None or k < 2:
-        raise ParameterError("methods are compared at the k of a release, and this one has none", parameter="methods")
+        raise ParameterError("methods are compared at the k of a release, but this one has none", parameter="methods")
     limits: dict[str, Any] = {name: getattr(method, name, None) for name in ("person", "sensitive")}
     names = usual(change.before.meaning for change in table.comparison.changes.values())
     return {

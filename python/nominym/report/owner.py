@@ -1,4 +1,4 @@
-"""The owner's edition: the attacks, what this draw did to the data, and other choices."""
+"""The owner's edition: the attacks, what this draw did to the data, and alternatives."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def page(
     others: pd.DataFrame | None,
     progress: Progress,
 ) -> Page:
-    """Run the attacks, measure what was lost, and put the page together."""
+    """Run the attacks, measure what was lost, and compose the page."""
     comparison, realised, stated = table.comparison, table.realised, table.guarantee
     k = table.params.get("k") if k is None else k
     found = measured.attacks(table, k, progress)
@@ -91,7 +91,7 @@ def page(
 
 
 def _verdict(said: Verdict, found: risk.Linkage, kept: Sequence[Any]) -> Verdict:
-    """Add what the attacks found to what is guaranteed; an attack that failed proves nothing."""
+    """Add what the attacks found to the guarantee; a failed attack proves nothing."""
     worst, unit = found.worst, measured.unit(found)
     around = f" (95 % interval {interval(worst['low'], worst['high'])})" if worst["high"] > worst["low"] else ""
     most = (
@@ -112,7 +112,7 @@ def _verdict(said: Verdict, found: risk.Linkage, kept: Sequence[Any]) -> Verdict
         headline = _with_more(said.headline, f"with kept columns, attacks found {percent(worst['share'])}")
         known = list(dict.fromkeys(_also_known(row, kept) for row in exceeding))
         exceeded = (
-            f"The bound is exceeded by adversaries who, beside the masked columns, know {listed(known, word='or')}."
+            f"The bound is exceeded by adversaries who, besides the masked columns, know {listed(known, word='or')}."
         )
         return said._replace(state="open", headline=headline, paragraphs=[*said.paragraphs, exceeded, most])
     headline = _with_more(said.headline, f"attacks found at most {percent(worst['share'])}")
@@ -130,7 +130,7 @@ def _above_by_chance(found: risk.Linkage) -> list[str]:
 
 
 def _with_more(headline: str, more: str) -> str:
-    """Add to a headline, unless it says two things already: what is left out is in a paragraph."""
+    """Add to a headline, unless it already has two parts: what is left out is in a paragraph."""
     several = headline.startswith("Not verified: ") or ". " in headline
     return headline if several else f"{headline}; {more}"
 
@@ -197,7 +197,7 @@ def _distances(table: MaskedTable, change: Change) -> str:
 
 
 def _plainly(value: float) -> str:
-    """Write a number in full, without digits that stand for nothing.
+    """Return a number in full, without insignificant digits.
 
     >>> _plainly(2500140.0), _plainly(0.25), _plainly(1e-7)
     ('2,500,140', '0.25', '1e-07')
@@ -218,15 +218,15 @@ def _risk(
     elif swaps is not None:
         blocks.append(Picture(draw.candidates(swaps, k), Grid.of_frame("Effective k", swaps)))
     lead = (
-        f"Adversaries who know true values of a person look for the row; the figures are shares of the {unit} for whom "
-        "the guess is right. An attack that finds little is no proof: a better one may find more."
+        f"Adversaries who know true values of a person look for the row; the figures are shares of the {unit} for "
+        f"whom the guess is right. An attack that finds little is no proof: a better one may find more."
     )
     blocks += [_what_if(found, comparison), _worst_off(best), _uniqueness(comparison)]
     return Section("Risk", lead, [*blocks, _verbatim(table, comparison, progress), *_disclosed(comparison, progress)])
 
 
 def _what_if(found: risk.Linkage, comparison: Comparison) -> Grid:
-    """Tabulate what attacks find if kept columns are known beside all masked ones."""
+    """Tabulate what attacks find if kept columns are known besides all masked ones."""
     masked = max(len(known) for known in found.attacks["known"])
     run = found.attacks[found.attacks["known"].map(len) == masked]
     names = list(dict.fromkeys(run["attack"]))
@@ -239,19 +239,19 @@ def _what_if(found: risk.Linkage, comparison: Comparison) -> Grid:
     missing = Cell("–", math.nan)
     cells = [[Cell(also), *(given.get(name, missing) for name in names)] for also, given in rows.items()]
     bound = "" if found.bound is None else f"; marked: some are found with more than {one_in(found.bound)}"
-    return Grid(f"What if they also know …{bound}", ["beside the masked columns", *names], cells)
+    return Grid(f"What if they also know …{bound}", ["besides the masked columns", *names], cells)
 
 
 _EXCEEDED = {True: Cell("not exceeded"), False: Cell("exceeded", state="broken"), None: Cell("–")}
 
 
 def _worst_off(best: pd.DataFrame) -> Grid:
-    """List the attacks that find most, and how many are found with more than the bound."""
+    """List the most successful attacks, and how many people are found with more than the bound."""
     rows = []
     for row in measured.rows_by_name(best):
         worse = [share(math.nan if row[name] is None else row[name]) for name in ("above_2k", "above_half")]
         rows.append([row["knowledge"], row["attack"], share(row["share"]), *worse, _EXCEEDED[row["holds"]]])
-    header = ["known", "attack that finds most", "re-identified", "above 2/k", "above 1/2", "bound"]
+    header = ["known", "most successful attack", "re-identified", "above 2/k", "above 1/2", "bound"]
     return Grid.of("The worst-off: found, or believed found, with more than …", header, rows)
 
 
@@ -282,20 +282,20 @@ def _uniqueness(comparison: Comparison) -> Grid:
 
 
 def _verbatim(table: MaskedTable, comparison: Comparison, progress: Progress) -> Grid:
-    """Count unique exact matches, and say what they mean where rows are mixtures of a group."""
+    """Count unique exact matches, and explain what they mean where rows mix values of a group."""
     found = measured.unique_matches(comparison, progress)
     rows = [[name, each.unique, each.matches, share(each.share)] for name, each in found.items()]
     caption = "Unique exact matches: records unique before whose values a row has verbatim"
     if "groups" in table.summary and not isinstance(table.method, Microaggregate):
         caption += (
-            ". Masked values changed places in groups: by these alone, such a row is as likely that of anyone else in "
-            "the group; who knows kept ones as well tells rows apart"
+            ". Masked values were swapped in groups: by these alone, such a row is as likely that of anyone else in "
+            "the group; an adversary who also knows kept values can tell rows apart"
         )
     return Grid.of(caption, ["attributes", "unique before", "in the release verbatim", "share"], rows)
 
 
 def _disclosed(comparison: Comparison, progress: Progress) -> list[Grid]:
-    """Tabulate what masked attributes disclose of kept ones, to who takes the release for the original."""
+    """Tabulate what masked attributes disclose of kept ones, if the release is taken for the original."""
     found = measured.disclosed(comparison, progress)
     if found is None:
         return []
@@ -338,7 +338,7 @@ def _utility(comparison: Comparison, correlations: pd.DataFrame | None, progress
         header = ["attributes of a marginal", "marginals", "k-marginal score", "pMSE", "S_pMSE", "lowest score"]
         rows = [[*row[:-1], listed(row[-1])] for row in scores.itertuples(index=False, name=None)]
         blocks.append(Grid.of("Marginals of one, two and three attributes", header, rows))
-    lead = "What is lost: how far values moved in meaning, and what became of distributions and correlations."
+    lead = "What is lost: how far values moved in meaning, and how distributions and correlations changed."
     return Section("Utility", lead, blocks)
 
 
@@ -371,8 +371,8 @@ def _changed(comparison: Comparison, k: int | None) -> Section:
             top = Grid.of(f"{name}: the {min(len(found), draw.MOST)} most changed", _CATEGORY, listing[: draw.MOST])
             blocks.append(Picture(draw.changed(found, name), top))
     lead = (
-        f"Categories with at least {least:,} records, those first whose records moved farthest in all. Shares and "
-        "distances are rounded to 5 %: exact figures of few records would tell who they are."
+        f"Categories with at least {least:,} records, the farthest moved in total first. Shares and distances are "
+        f"rounded to 5 %: exact figures of few records would reveal who they are."
     )
     if hidden:
         lead += f" Not named, because they have fewer records: {'; '.join(hidden)}."
@@ -382,7 +382,7 @@ def _changed(comparison: Comparison, k: int | None) -> Section:
 
 
 def _other_methods(others: pd.DataFrame | None) -> list[Section]:
-    """Show what other methods would risk and lose, if they were tried."""
+    """Show the risk and loss of other methods, if they were tried."""
     if others is None:
         return []
     rows = [
@@ -393,24 +393,24 @@ def _other_methods(others: pd.DataFrame | None) -> list[Section]:
     header = ["method", "guaranteed", "re-identified", "smallest class", "distance moved (RMSE)", "information loss",
               "change of correlations"]  # fmt: skip
     lead = (
-        "The data were masked again by each method at the same k, all else alike. Re-identified are those whom an "
-        "adversary finds who knows all masked values and takes the nearest row; a class are rows with equal masked "
-        "values. Strict swapping keeps every value and its frequency and moves them between rows; microaggregation and "
-        "generalization make rows equal. The smallest loss at a risk that you can bear is the best choice; only the "
-        "first three guarantee a bound."
+        "The data were masked again with each method at the same k, all else equal. Those re-identified are found by "
+        "an adversary who knows all masked values and takes the nearest row; a class is a set of rows with equal "
+        "masked values. Strict swapping keeps every value and its frequency and moves values between rows; "
+        "microaggregation and generalization make rows equal. Choose the smallest loss at a risk that you can "
+        "accept; only the first three guarantee a bound."
     )
     return [Section("Other methods", lead, [Grid.of("Methods side by side", header, rows)])]
 
 
 def other_choices(swept: pd.DataFrame | None) -> list[Section]:
-    """Show what other values of an option would have given, if they were tried."""
+    """Show the risk and loss of other values of an option, if they were tried."""
     if swept is None:
         return []
     name = str(swept.columns[0])
     shares = ["risk", "low", "high", "bound", *(("loss", "query_error") if "query_error" in swept else ())]
     grid = Grid.of_frame(f"Other values of {name}", swept.drop(columns="current"), shares)
     lead = (
-        f"The data were masked again with other values of {name}, all else alike. Further down fewer records "
-        "are re-identified, further left less is lost."
+        f"The data were masked again with other values of {name}, all else equal. Lower points re-identify fewer "
+        f"records; points further left lose less."
     )
     return [Section("Other choices", lead, [Picture(draw.risk_utility(swept), grid, wide=True)])]

@@ -1,4 +1,4 @@
-"""Writing a page: one file with everything in it, and a policy that lets nothing else run or load."""
+"""Writing a page: one self-contained file, with a policy that lets nothing else run or load."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def write(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Path:
-    """Write a report of a release: what was done, what is guaranteed and what is not, and what it costs.
+    """Write a report on a release: what was done, what is and is not guaranteed, and what it costs.
 
     >>> import nominym as nym, pathlib, tempfile
     >>> frame, taxonomies = nym.datasets.discharges(500, seed=1)
@@ -61,25 +61,25 @@ def write(
     path
         The HTML file to write. It needs nothing else: no network, no other file.
     subject
-        What a method returned, the files of a release beside their original, or a release of item sets.
+        The result of a method, the files of a release and their original, or a release of item sets.
     edition
-        "publication": only figures that do not depend on the draw, rounded; it can go with the release. "owner": the
-        attacks, what this draw did to the data, and other choices; it stays with the owner.
+        "publication": only figures that do not depend on the draw, rounded; it may be published with the release.
+        "owner": the attacks, what this draw did to the data, and alternatives; it stays with the owner.
     sets
-        The original item sets, for the owner's edition of a release that was read from a file.
+        The original item sets, for the owner's edition of a release read from a file.
     k
         For the owner's edition, a bound to compare the attacks with, 1/k; by default that of the method.
     sweep
-        For the owner's edition, an option of the method and further values of it, such as ``{"k": [2, 5, 10]}``: the
-        data are masked again with each, for the risk–utility map.
+        For the owner's edition, an option of the method with other values, such as ``{"k": [2, 5, 10]}``: the data are
+        masked again with each, for the risk–utility map.
     methods
-        For the owner's edition of a table that was masked with a k: mask it again by other methods, and compare.
+        For the owner's edition of a table masked with a k: mask it again with other methods, and compare.
     labels
         The sensitive label of each item set, for a sweep of l.
     title
         Heading of the page.
     overwrite
-        Replace a file that is there.
+        Replace an existing file.
     progress
         ``True`` for a bar, or a callable of (done, total).
     """
@@ -120,15 +120,15 @@ def _write(target: Path, made: bytes, public: bool) -> None:
 
 
 class Inline:
-    """The edition of a report for publication, as a page that a notebook shows."""
+    """The edition for publication, as a page that a notebook shows."""
 
     def __init__(self, text: str) -> None:
-        """Hold the page."""
+        """Store the page."""
         self.text = text
         """The page as HTML."""
 
     def __repr__(self) -> str:
-        """Say how to see it."""
+        """Return how to view it."""
         return "<Report for publication: a notebook shows it; give a path to write it to a file>"
 
     def _repr_html_(self) -> str:
@@ -148,14 +148,15 @@ def inline(
 ) -> Inline:
     """Return the edition for publication as a page that a notebook shows.
 
-    A notebook keeps what it shows, and may be passed on; so the owner's edition goes to a file only, by ``write``.
+    A notebook stores what it shows, and may be passed on; the owner's edition is therefore only written to a file, by
+    ``write``.
     """
     chart.extra("plotly.graph_objects", "a report")
     chart.extra("jinja2", "a report")
     check_progress(progress)
     if edition != "publication":
-        remedy = "give a path: a notebook keeps what it shows"
-        raise ParameterError("only a file is the owner's alone", parameter="edition", value=edition, remedy=remedy)
+        remedy = "give a path: a notebook stores what it shows"
+        raise ParameterError("this edition is for the owner only", parameter="edition", value=edition, remedy=remedy)
     return Inline(_made(subject, edition, title, progress).decode())
 
 
@@ -170,12 +171,12 @@ def _made(
     methods: bool = False,
     labels: Any = None,
 ) -> bytes:
-    """Make the page of an edition."""
+    """Return the page of an edition."""
     public = edition == "publication"
     for name, given in (("sweep", sweep), ("k", k), ("methods", methods or None)):
         if public and given is not None:
             remedy = Advice("give {}", edition="owner")
-            raise ParameterError("what was measured is for the owner", parameter=name, value=given, remedy=remedy)
+            raise ParameterError("measured figures are for the owner only", parameter=name, value=given, remedy=remedy)
     swept = None if sweep is None else mask_again(subject, sweep, sets=sets, labels=labels, progress=progress)
     if methods and are_sets(subject):
         raise ParameterError("methods are compared for tables, not for item sets", parameter="methods", value=True)
@@ -229,7 +230,7 @@ def _part(name: str) -> str:
 
 
 def _figure(figure: go.Figure) -> dict[str, Any]:
-    """Return data and layout; the page has titles of its own."""
+    """Return data and layout, without the title, which the page shows itself."""
     plain: dict[str, Any] = json.loads(figure.to_json())
     layout = plain["layout"]
     layout.pop("title", None)
@@ -240,14 +241,14 @@ def _figure(figure: go.Figure) -> dict[str, Any]:
 
 
 def _embedded(value: Any) -> str:
-    """Write JSON that cannot end the element it stands in."""
+    """Return JSON that cannot end the element that contains it."""
     return json.dumps(value, ensure_ascii=False).translate(
         {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026", 0x2028: "\\u2028", 0x2029: "\\u2029"}
     )
 
 
 def _policy(scripts: list[str]) -> str:
-    """Allow these very scripts and nothing from elsewhere: even a text that was not escaped would do nothing."""
+    """Allow only these scripts and nothing from elsewhere: even unescaped text would have no effect."""
     allowed = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts
     )

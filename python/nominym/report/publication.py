@@ -1,4 +1,4 @@
-"""The edition for publication: only what is a function of the groups and of the values, never of the draw, rounded."""
+"""The edition for publication: only functions of the groups and of the values, never of the draw, rounded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MEASURED = "The measured risk is in the owner's edition of this report."
 
 
 def page(table: MaskedTable, title: str | None) -> Page:
-    """Put the page together."""
+    """Compose the page."""
     stated = table.guarantee
     said = statement(stated, *table.first)
     records = table.summary.get("records")
@@ -110,8 +110,8 @@ def _lost(table: MaskedTable) -> Section:
     header = ["attribute", "values left", "unchanged", "distance moved (RMSE)", "information loss",
               "values that become missing", "missing values that get one"]  # fmt: skip
     lead = (
-        f"What one value for all records of a group loses of {listed(list(table.summary['attributes']))}, to two "
-        "digits. The figures follow from the records; they do not depend on what was drawn."
+        f"The loss of {listed(list(table.summary['attributes']))} from one value for all records of a group, to two "
+        f"digits. The figures follow from the records; they do not depend on what was drawn."
     )
     return Section("Information loss", lead, [Grid.of("Loss of each masked attribute", header, rows)])
 
@@ -124,8 +124,8 @@ def _expected_change(table: MaskedTable) -> Section:
         rows.append([str(name), unchanged, Cell(number(rmse, 2), rmse), about(lost) if lost else "none"])
     header = ["attribute", "unchanged", "distance moved (RMSE)", "values that become missing"]
     lead = (
-        f"What swapping is expected to do to {listed(list(table.summary['attributes']))}, over all draws that could "
-        "have been made, to two digits. What this draw did is not published: exact figures of it would help to undo "
-        "it. The counts of every category are exactly as they were."
+        f"The expected effect of swapping on {listed(list(table.summary['attributes']))}, over all possible draws, "
+        f"to two digits. What this draw did is not published: exact figures of it would help to undo it. The count "
+        f"of every category is exactly unchanged."
     )
     return Section("Expected change", lead, [Grid.of("Expected change of each masked attribute", header, rows)])

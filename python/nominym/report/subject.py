@@ -1,4 +1,4 @@
-"""What a report is about: a release, how it was made, and, for its owner, the original beside it."""
+"""The subject of a report: a release, how it was made, and, for its owner, the original."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MaskedTable:
-    """A released table, and the original beside it where the owner asks."""
+    """A released table, and the original if the owner asks."""
 
     subject: Result | FilePair
     method: Method | None
@@ -34,18 +34,18 @@ class MaskedTable:
 
     @classmethod
     def of(cls, subject: Any) -> MaskedTable:
-        """Take what a method returned, or files that were compared; anything else is an error."""
+        """Return the subject for the result of a method or for compared files; anything else is an error."""
         if not isinstance(subject, Result | FilePair):
             raise ParameterError(
-                "a report is about what a method returned, files of a release, or a release of item sets, "
-                f"not about a {type(subject).__name__}"
+                f"a report is about the result of a method, files of a release, or a release of item sets, not about "
+                f"a {type(subject).__name__}"
             )
         seeded = subject.params["seeded"] if isinstance(subject, Result) else subject.seeded
         return cls(subject, subject.method, subject.params, subject.summary, seeded)
 
     @property
     def comparison(self) -> Comparison:
-        """The original beside the release; the owner's."""
+        """Return the comparison of original and release; owner only."""
         if isinstance(self.subject, Result):
             return self.subject.owners("the owner's edition").comparison
         if not self.subject.aligned:
@@ -55,26 +55,26 @@ class MaskedTable:
 
     @property
     def realised(self) -> Mapping[str, Any]:
-        """All figures, those of the draw too; the owner's."""
+        """Return all figures, including those of the draw; owner only."""
         if isinstance(self.subject, Result):
             return self.subject.owners("the owner's edition").summary
         return self.subject.secret_summary or self.summary
 
     @property
     def groups(self) -> NDArray[np.uint32] | None:
-        """The group of each record, where there are groups and they are known; the owner's."""
+        """Return the group of each record, if there are groups and they are known; owner only."""
         if isinstance(self.subject, Result):
             return self.subject.owners("the owner's edition").groups
         return self.subject.groups
 
     @property
     def person(self) -> Any:
-        """The column of the original that tells persons, if there is one."""
+        """Return the column of the original that identifies persons, if there is one."""
         return self.params.get("person") if isinstance(self.subject, Result) else self.subject.person
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is guaranteed: by what a method returned, or by the manifest of files."""
+        """Return the guarantee: that of the result, or of the manifest."""
         if isinstance(self.subject, Result):
             return self.subject.guarantee
         if self.seeded:
@@ -84,44 +84,44 @@ class MaskedTable:
         return self.subject.manifest.statement
 
     def verify(self, progress: Progress = None) -> Verification | None:
-        """Check files against what their manifest guarantees; None where there are no files, or no guarantee."""
+        """Check files against the guarantee of their manifest; None if there are no files, or no guarantee."""
         if isinstance(self.subject, Result) or not self.guarantee:
             return None
         return verify(self.subject, progress)
 
     @property
     def first(self) -> list[str]:
-        """What comes before anything else, if it is so: that hardly anything changes."""
+        """Return the note that comes first, if it applies: that hardly anything changes."""
         figures = [each.get("expected_unchanged", 0.0) for each in self.summary.get("attributes", {}).values()]
         still = bool(figures) and math.fsum(figures) / len(figures) >= HARDLY_ANY
         return list(self.summary.get("notes", []))[:1] if still else []
 
     @property
     def masked(self) -> list[Any]:
-        """Columns that were masked."""
+        """Return the columns that were masked."""
         if "columns" in self.params or isinstance(self.subject, Result):
             return list(self.params["columns"])
         return list(self.subject.comparison.changes)
 
     @property
     def kept(self) -> list[Any]:
-        """Columns of the release that were not."""
+        """Return the columns of the release that were not."""
         names = names_of(self.subject.data) if isinstance(self.subject, Result) else self.subject.comparison.shared
         return [name for name in names if name not in self.masked]
 
 
 @dataclass(frozen=True)
 class ItemsetRelease:
-    """Published item sets, and the original ones where the owner asks."""
+    """Published item sets, and the original ones if the owner asks."""
 
     release: Release
     given: Itemsets | None
     pair: SetsPair | None = None
-    """The files, where it is about files."""
+    """The files, if the subject is files."""
 
     @classmethod
     def of(cls, subject: Release | SetsPair, sets: Itemsets | None) -> ItemsetRelease:
-        """Take a release, and the records where they are not in it."""
+        """Return the subject for a release, and for the records if they are not in it."""
         release = subject if isinstance(subject, Release) else subject.release
         if sets is None and not isinstance(subject, Release):
             sets = subject.sets
@@ -132,17 +132,17 @@ class ItemsetRelease:
         return cls(release, sets, None if isinstance(subject, Release) else subject)
 
     def verify(self, progress: Progress = None) -> Verification | None:
-        """Check files against what their manifest guarantees; None where there are no files, or no guarantee."""
+        """Check files against the guarantee of their manifest; None if there are no files, or no guarantee."""
         return None if self.pair is None or not self.release.guarantee else verify(self.pair, progress)
 
     @property
     def seeded(self) -> bool:
-        """Whether it was made with a seed."""
+        """Return whether it was made with a seed."""
         return bool(self.release.params.get("seeded"))
 
     @property
     def sets(self) -> Itemsets:
-        """The original records; the owner's."""
+        """Return the original records; owner only."""
         if self.given is not None:
             return self.given
         if self.release.secret is None:
@@ -152,13 +152,13 @@ class ItemsetRelease:
 
     @property
     def least(self) -> int:
-        """Rows that a record could be, at least: k, or l."""
+        """Return the least number of rows that a record could be: k, or l."""
         method = self.release.method
         return int(self.release.summary.get("matches", 1)) if method is None else method.least
 
 
 def options(made: MaskedTable | Release) -> list[tuple[str, str]]:
-    """List the options of the method and their values, as people read them."""
+    """Return the options of the method and their values in readable form."""
     declared = {} if made.method is None else made.method.options()
     said = [
         (option.shown or name, option_value(made.params[name]))
@@ -170,5 +170,5 @@ def options(made: MaskedTable | Release) -> list[tuple[str, str]]:
 
 
 def are_sets(subject: object) -> TypeGuard[Release | SetsPair]:
-    """Tell whether a report is about item sets."""
+    """Return whether a report is about item sets."""
     return isinstance(subject, Release | SetsPair)

@@ -1,4 +1,4 @@
-"""Masking again with other values of an option: what the risk–utility map is drawn from."""
+"""Masking again with other values of an option: the table behind the risk–utility map."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def sweep(
     labels: Any = None,
     progress: Progress = None,
 ) -> pd.DataFrame:
-    """Mask data with other values of one option, all else as in a release, and measure risk and loss; owner only.
+    """Mask the data of a release with other values of one option, and measure risk and loss; owner only.
 
-    Nothing of the further releases is kept but the figures.
+    Only the figures of the further releases are kept.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(500, seed=1)
@@ -46,18 +46,18 @@ def sweep(
     Parameters
     ----------
     subject
-        What a method returned, the files of a release beside their original, or a release of item sets.
+        The result of a method, the files of a release and their original, or a release of item sets.
     values
         The option and its values: ``{"k": [2, 5, 10]}``, ``{"alpha": [0.1, 0.5]}``, ``{"rate": …}``.
     sets, labels
-        The original item sets, for a release that was read from a file; their labels, for a sweep of l.
+        The original item sets, for a release read from a file; their labels, for a sweep of l.
 
     Returns
     -------
     pandas.DataFrame
         A row for each value, and one for the release itself: the option, ``risk`` with its interval ``low`` and
         ``high``, ``bound``, ``loss`` and ``current``. For item sets, ``risk`` is the largest probability that a record
-        is a certain row, ``loss`` the error rate. ``figures.risk_utility`` draws it.
+        is a given row, ``loss`` the error rate. ``figures.risk_utility`` draws it.
     """
     option, numbers = _asked(values)
     if are_sets(subject):
@@ -131,12 +131,12 @@ def _asked(values: object) -> tuple[str, list[Any]]:
 
 
 def _method(method: Any, option: str) -> Any:
-    """Return the method to mask with again, if the option is a number that it has."""
+    """Return the method to mask with again, if the option is one of its numbers."""
     if method is None:
         raise ParameterError("the method is not recorded, so nothing can be masked again", parameter="sweep")
     numbers = [name for name, declared in method.options().items() if declared.kind in (int, float)]
     known = [name for name in numbers if getattr(method, name) is not None]
     if option not in known:
-        what = f"{option!r} is no number that {method!r} has; there are {', '.join(known) or 'none'}"
+        what = f"{option!r} is not a number that {method!r} has; there are {', '.join(known) or 'none'}"
         raise ParameterError(what, parameter="sweep")
     return method

@@ -1,4 +1,4 @@
-"""Figures in words that do not need this library's manual."""
+"""Figures in words that need no manual."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SOURCES = {
 
 
 def percent(share: float | None, digits: int = 3) -> str:
-    """Write a share.
+    """Return a share in percent.
 
     >>> percent(0.0312), percent(1), percent(0.00001), percent(0), percent(0.99996), percent(0.234, 2)
     ('3.12\\xa0%', '100\\xa0%', 'under 0.01\\xa0%', '0\\xa0%', 'over 99.9\\xa0%', '23\\xa0%')
@@ -52,7 +52,7 @@ def percent(share: float | None, digits: int = 3) -> str:
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """Write a number, or a dash where there is none; whole ones in full.
+    """Return a number as text, or a dash if there is none; whole numbers in full.
 
     >>> number(12345), number(0.12345), number(float("nan"))
     ('12,345', '0.123', '–')
@@ -66,7 +66,7 @@ def number(value: Any, digits: int = 3) -> str:
 
 
 def about(count: float, least: int = 10) -> str:
-    """Write a count for publication: two digits of it, and few as few.
+    """Return a count for publication, rounded to two digits; small ones as "fewer than".
 
     >>> about(1234), about(10), about(3), about(3, 0)
     ('1,200', '10', 'fewer than 10', '3')
@@ -87,7 +87,7 @@ def listed(names: Sequence[Any], most: int = 6, word: str = "and") -> str:
 
 
 def option_value(value: Any) -> str:
-    """Write the value of an option; nothing where there is nothing to say."""
+    """Return the value of an option as text; empty if there is nothing to say."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
@@ -96,7 +96,7 @@ def option_value(value: Any) -> str:
 
 
 def one_in(bound: float) -> str:
-    """Write a bound as people say it.
+    """Return a bound in words.
 
     >>> one_in(0.1)
     '1 in 10 (10\\xa0%)'
@@ -122,5 +122,5 @@ attacked the share of lucky guesses varies around it, by up to about 3.9 points.
 
 
 def interval(low: float, high: float) -> str:
-    """Write an interval."""
+    """Return an interval as text."""
     return f"{percent(low)} to {percent(high)}"

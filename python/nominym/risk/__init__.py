@@ -1,9 +1,9 @@
 """Risk: attacks on releases, and how many people they re-identify.
 
 ``linkage`` attacks a released table in several ways, ``ATTACKS``, with masked columns known, and with kept ones too;
-``link`` does so where the tables are coded already. ``classes`` counts the records that share their values; ``worlds``
-counts the published rows that a set-valued record could be. ``unique_exact_matches``, ``disclosure`` and ``inference``
-are the measures that others publish. All figures are numbers of people: no result says who was found.
+``link`` does so for coded tables. ``classes`` counts the records that share their values; ``worlds`` counts the
+published rows that a set-valued record could be. ``unique_exact_matches``, ``disclosure`` and ``inference`` are
+published measures. All figures are numbers of people: no result says who was found.
 
 Domingo-Ferrer and Torra (2001), A quantitative comparison of disclosure control methods for microdata, in
 Confidentiality, Disclosure and Data Access, Elsevier; Pagliuca and Seri (1999), Some results of individual ranking

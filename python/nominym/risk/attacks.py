@@ -1,6 +1,6 @@
-"""Attacks: functions from a scene to the chance, of each person, that the adversary's guess is right.
+"""Attacks: functions from a scene to the probability, for each person, that the adversary's guess is right.
 
-An attack that has nothing to say in a scene returns None. Guesses also tell what the adversary sees when guessing, such
+An attack that does not apply to a scene returns None. Guesses also record what the adversary sees when guessing, such
 as a single equal row: where a method guarantees 1/k, it does so whatever is seen.
 """
 
@@ -47,30 +47,31 @@ _NAMES = 5_000
 
 @dataclass(frozen=True, eq=False)
 class Guesses:
-    """What an adversary guesses, by target."""
+    """The guesses of an adversary, by target."""
 
     chance: NDArray[np.float64]
     """The probability that the guess is right."""
     sights: dict[str, NDArray[np.bool_]]
-    """Of whom the adversary sees what: said of a number of people, with a place for how often the guess is right."""
+    """What the adversary sees, by target: phrases about a number of people, with a place for how often the guess is
+    right."""
     of: int
-    """Number of all those of whom the targets are some."""
+    """Size of the population from which the targets come."""
     unit: str = "people"
-    """What the targets are."""
+    """The unit of the targets."""
     tells_worst: bool = True
-    """Whether what is seen tells those who are worse off from others."""
+    """Whether what is seen distinguishes those who are worse off from others."""
 
 
 Attack = Callable[[Scene], Guesses | None]
 
 
 def nearest_row(scene: Scene) -> Guesses | None:
-    """Take the row that is nearest by the mean distance over the known masked columns."""
+    """Guess the row nearest by the mean distance over the known masked columns."""
     return _by_rows(scene, *scene.nearest)
 
 
 def equal_rows(scene: Scene) -> Guesses | None:
-    """Take a row with exactly the known values; where there is none, claim nothing."""
+    """Guess a row with exactly the known values; if there is none, claim nothing."""
     if scene.partial:
         return None
     far, ties, hits = scene.nearest
@@ -78,7 +79,7 @@ def equal_rows(scene: Scene) -> Guesses | None:
 
 
 def one_to_one_recoding(scene: Scene) -> Guesses | None:
-    """Find out which value was renamed to which, by how often values occur and what they occur with; then link."""
+    """Infer which value was renamed to which, from frequencies and co-occurrences; then link."""
     if scene.partial or scene.brief:
         return None
     after = _translated(scene)
@@ -87,7 +88,7 @@ def one_to_one_recoding(scene: Scene) -> Guesses | None:
 
 
 def best_matching(scene: Scene) -> Guesses | None:
-    """Give every person a row of their own with the smallest sum of distances: in groups, or among neighbours."""
+    """Assign every person a distinct row with the smallest sum of distances: in groups, or among neighbours."""
     if scene.partial or scene.brief:
         return None
     records = len(scene.comparison)
@@ -117,7 +118,7 @@ def best_matching(scene: Scene) -> Guesses | None:
 
 
 def informed_adversary(scene: Scene) -> Guesses | None:
-    """Predict kept columns from masked ones, by records outside the group; know the groups, and no kept value."""
+    """Predict kept columns from masked ones, by records outside the group; groups are known, kept values are not."""
     if scene.partial or scene.also or not scene.kept or scene.groups is None:
         return None
     people, groups = scene.people, scene.groups
@@ -139,13 +140,14 @@ def informed_adversary(scene: Scene) -> Guesses | None:
 
 
 def linked_rows(scene: Scene) -> Guesses | None:
-    """Take rows that share a value of a kept column together, as a pseudonym's: who has all these values?
+    """Treat rows that share a value of a kept column as one pseudonym's, and guess who has all their values.
 
     The kept value itself is not known. The targets are the values that two or more records share.
 
-    A value has to stand for somebody, which numbers tell only roughly: of 20 values or more, the mean over the records
-    of the rows that share their value is 2 to 20; of 150 or more, up to 100. A column of fewer values that more rows
-    share is rather an age or a ward. That all rows of a ward are recognised by what is frequent there finds nobody.
+    A value must plausibly stand for a person, which is judged roughly by numbers: with 20 values or more, the mean over
+    the records of the number of rows that share their value is 2 to 20; with 150 or more, up to 100. A column with
+    fewer values, shared by more rows, is more likely an age or a ward. Recognising all rows of a ward by what is
+    frequent there finds nobody.
     """
     if scene.partial or len(scene.also) != 1:
         return None
@@ -198,7 +200,7 @@ BY_KEPT = ("informed adversary", "linked rows")
 
 
 def _by_rows(scene: Scene, far: NDArray[np.float64], ties: NDArray[np.uint32], hits: NDArray[np.uint32]) -> Guesses:
-    """Guess one of the nearest rows; of a person's records, the one with the nearest, and the fewest of them."""
+    """Guess one of the nearest rows; of several records of a person, by the one whose rows are nearest and fewest."""
     people = scene.people
     first, chance = people.best(people.rows, hits / np.maximum(ties, 1), far, ties)
     far, ties, alone, rare = far[first], ties[first], scene.alone[first], scene.rare[first]
@@ -220,7 +222,7 @@ def _by_rows(scene: Scene, far: NDArray[np.float64], ties: NDArray[np.uint32], h
 
 
 def _translated(scene: Scene) -> list[NDArray[np.uint32]]:
-    """Return the release with every value replaced by the one that it seems to stand for."""
+    """Return the release with every value replaced by the one it seems to stand for."""
     after = [new for _, new, _ in scene.columns]
     lines = [_on_line(distances) for _, _, distances in scene.columns]
     named = [i for i, line in enumerate(lines) if line is None or len(line) <= _NAMES]
@@ -245,7 +247,7 @@ def _translated(scene: Scene) -> list[NDArray[np.uint32]]:
 def _by_rank(
     before: NDArray[np.uint32], after: NDArray[np.uint32], positions: NDArray[np.float64]
 ) -> NDArray[np.uint32]:
-    """Return for each category after the one before that is as far up in the order; a missing value stays missing."""
+    """Return for each category after masking the one at the same rank before; a missing value stays missing."""
     d = len(positions)
     counts = [np.where(np.isnan(positions), 0, np.bincount(codes, minlength=d)) for codes in (before, after)]
     old, new = (count / max(count.sum(), 1) for count in counts)
@@ -255,7 +257,7 @@ def _by_rank(
 
 
 def _on_line(distances: Distances) -> NDArray[np.float64] | None:
-    """Return the position of each category, if that is what its distances are."""
+    """Return the position of each category, if distances are given as positions."""
     if isinstance(distances, np.ndarray) and distances.ndim == 1 and distances.dtype == np.float64:
         return distances.astype(np.float64, copy=False)
     return None
@@ -287,7 +289,7 @@ def _ranged(
 
 
 def _parts(counts: NDArray[Any], parts: int) -> NDArray[np.uint32]:
-    """Put values in order into ranges with about as many records each.
+    """Divide ordered values into ranges with about equally many records.
 
     >>> _parts(np.array([1, 1, 2, 4]), 2).tolist()
     [0, 0, 0, 1]

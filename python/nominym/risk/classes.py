@@ -1,4 +1,4 @@
-"""Classes of records that share their values, and those that are alone."""
+"""Classes of records that share their values, and unique records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Classes:
     classes: int
     """Distinct combinations of values."""
     unique: int
-    """Records whose combination nobody else has."""
+    """Records whose combination no other record has."""
     share_unique: float
     """Their share of all records."""
     smallest: int
@@ -61,7 +61,7 @@ def classes(frame: Any, columns: Any = None, *, progress: Progress = None) -> Cl
     table = as_table(frame)
     names = list(table.names) if columns is None else column_names(columns, table.names)
     if not names:
-        raise ParameterError("name one column at least", parameter="columns")
+        raise ParameterError("name at least one column", parameter="columns")
     n = len(table)
     if not n:
         raise DataError("the table has no records")

@@ -17,9 +17,9 @@ from nominym.table import as_table, column_names, distinct, shared_columns
 
 @dataclass(frozen=True)
 class Disclosure:
-    """What quasi-identifiers disclose: shares of the records of the original, unless said otherwise.
+    """What quasi-identifiers disclose: shares of the records of the original, unless stated otherwise.
 
-    The names are those of synthpop, in lower case; what it prints as percentages are shares here.
+    The names are those of synthpop, in lower case; its percentages are shares here.
     """
 
     keys: tuple[Any, ...]
@@ -31,7 +31,7 @@ class Disclosure:
     uis: float
     """Unique in the release; a share of its rows."""
     uiois: float
-    """Unique in the original, and in the release at all."""
+    """Unique in the original, and present in the release."""
     repu: float
     """Replicated uniques: unique in the original, and in the release too."""
     dorig: float
@@ -47,7 +47,7 @@ class Disclosure:
     disdio: float
     """DiSDiO: and the record is disclosive in the original, too."""
     base_cap: float
-    """Probability that a guess by how often target values occur is right."""
+    """Probability that a guess by the frequencies of target values is right."""
     cap_original: float
     """CAPd: that a guess among the records of the original with the same quasi-identifiers is right."""
     cap_release: float
@@ -68,7 +68,7 @@ class Disclosure:
 
 
 def disclosure(before: Any, after: Any, keys: Any, target: Any, *, progress: Progress = None) -> Disclosure:
-    """Measure what the release discloses to whoever looks quasi-identifiers up in it and believes what is there.
+    """Measure what the release discloses to an intruder who looks up quasi-identifiers in it and believes it.
 
     >>> before = {"age": [30, 30, 40, 50], "sex": ["f", "f", "m", "m"], "hiv": ["no", "yes", "no", "yes"]}
     >>> after = {"age": [30, 30, 40, 40], "sex": ["f", "f", "m", "m"], "hiv": ["no", "no", "no", "no"]}
@@ -76,21 +76,22 @@ def disclosure(before: Any, after: Any, keys: Any, target: Any, *, progress: Pro
     >>> found.uio, found.repu, found.dorig, found.found, found.dis, found.disco
     (0.5, 0.0, 0.5, 0.75, 0.75, 0.5)
 
-    These measures were made for synthetic data, where no row is anybody's. They count what an intruder would get right
-    who takes the release for the original; compare them with those of the original, and with ``base_cap``. An intruder
-    who knows how the release was made believes less. A value that nearly everybody has is disclosed by any release.
+    These measures were made for synthetic data, where no row belongs to anybody. They count what an intruder who takes
+    the release for the original would get right; compare them with those of the original, and with ``base_cap``. An
+    intruder who knows how the release was made believes less. A value that nearly everybody has is disclosed by any
+    release.
 
-    Every value is a category, and a missing value is one of its own. Numbers are the same if they are equal, other
-    values if their texts are.
+    Every value is a category, and a missing value is one of its own. Numbers match if they are equal, other values if
+    their texts are.
 
     Parameters
     ----------
     before, after
-        Two tables of any kind, also of two kinds, in any order of rows and with any number of records each.
+        Two tables, each of any kind, with rows in any order and any number of records.
     keys
-        The quasi-identifiers: columns that an intruder knows of people.
+        The quasi-identifiers: columns whose values an intruder knows.
     target
-        The sensitive column: what the intruder wants to know.
+        The sensitive column: what the intruder wants to learn.
     progress
         ``True`` for a bar, or a callable of (done, total).
 
@@ -108,7 +109,7 @@ def disclosure(before: Any, after: Any, keys: Any, target: Any, *, progress: Pro
     targets = column_names([target], first.names, "target")
     shared_columns(first, second, targets, "target")
     if targets[0] in names:
-        fault = "it is among the quasi-identifiers; whoever knows it has nothing to find out"
+        fault = "it is among the quasi-identifiers, so there is nothing to find out"
         raise ParameterError(fault, parameter="target", value=target, remedy="leave it out of keys=")
     found = distinct(first, second, [*names, *targets], progress, "disclosure")
     return _measured(tuple(names), targets[0], found.codes, found.before, found.after)

@@ -1,4 +1,4 @@
-"""Inference of a sensitive column by the nearest row, judged by people who are not in the original."""
+"""Inference of a sensitive column by the nearest row, compared with people who are not in the original."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ class Inference:
     sensitive: Any
     """The column that is inferred."""
     known: tuple[Any, ...]
-    """What the adversary knows."""
+    """The columns that the adversary knows."""
     attack: Success
-    """Against people of the original."""
+    """Success against people of the original."""
     control: Success | None
-    """Against people who are not in it; None without a control set."""
+    """Success against people who are not in it; None without a control set."""
     baseline: float
     """Share of the people of the original who have the value that is most frequent in the release."""
     risk: float | None
-    """R = (attack − control) / (1 − control): the part of what could be learnt beyond the control that is. Negative if
-    the control set was easier; None without one, NaN where all of it is guessed."""
+    """R = (attack − control) / (1 − control): the share of what could be learnt beyond the control that is learnt.
+    Negative if the control set was easier; None without one, NaN if all of it is guessed."""
     low: float | None
     """Lower 95 % bound of the risk."""
     high: float | None
@@ -77,10 +77,10 @@ def inference(
     seed: int | None = None,
     progress: Progress = None,
 ) -> Inference:
-    """Guess a sensitive value of people by the nearest row of the release, and compare with people who are not in it.
+    """Infer a sensitive value of people by the nearest row of the release, and compare with people who are not in it.
 
-    What is guessed of people who are not in the original cannot have leaked from it: it follows from how columns go
-    together, which a release is to show. Only what is guessed beyond that is a risk of taking part.
+    What is inferred about people who are not in the original cannot have leaked from it: it follows from the
+    association of columns, which a release should show. Only what is inferred beyond that is a risk of participation.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(3_000, seed=1)
@@ -96,9 +96,9 @@ def inference(
     Parameters
     ----------
     before, after
-        The table as it was and its release: frames of any kind, in any order of rows and with any number of them.
+        The original table and its release: frames of any kind, with rows in any order and any number.
     meanings
-        What the values of the columns mean that an adversary may know; a kept column, for example, ``nym.Equality()``.
+        The meanings of the columns that an adversary may know; for a kept column, for example, ``nym.Equality()``.
     sensitive
         The column to infer: any column of all tables. A missing value is a value of its own.
     control
@@ -106,7 +106,7 @@ def inference(
     known
         The columns that the adversary knows; by default all of ``meanings`` but the sensitive one.
     sample
-        How many people of each table to attack: "auto" for all of up to 100,000, and 20,000 drawn ones of more; a
+        Number of people of each table to attack: "auto" for all of up to 100,000, else 20,000 drawn at random; a
         number; or None for all.
     measure, roots
         The distance, and roots for depths by column; by default the least common subsumer of the column.
@@ -167,10 +167,10 @@ def _known(known: Any, given: Mapping[Any, Meaning], sensitive: Any) -> list[Any
     meant = [name for name in given if name != sensitive]
     names = meant if known is None else column_names(known, list(given), "known")
     if sensitive in names:
-        fault = "it is the sensitive column; whoever knows it has nothing to infer"
+        fault = "it is the sensitive column, so there is nothing to infer"
         raise ParameterError(fault, parameter="known", value=sensitive)
     if not names:
-        raise ParameterError("name one column at least that the adversary knows", parameter="known")
+        raise ParameterError("name at least one column that the adversary knows", parameter="known")
     return names
 
 
@@ -183,7 +183,7 @@ def _united(
     missing: Missing,
     progress: Progress,
 ) -> tuple[list[NDArray[np.uint32]], Any]:
-    """Give a column of all tables one meaning: codes over the same categories, and their distances."""
+    """Return a column of all tables with one meaning: codes over the same categories, and their distances."""
     columns = [
         replace(table.column(name), name=f"{name} ({when})", released=when == "after") for when, table in sides.items()
     ]
@@ -200,7 +200,7 @@ def _success(chance: NDArray[np.float64]) -> Success:
 
 
 def _residual(attack: Success, control: Success) -> tuple[float, float, float]:
-    """Return R and its bounds: the errors of both shares, which are half of their intervals, carried over to R.
+    """Return R and its bounds: the errors of both shares, half of their intervals, propagated to R.
 
     >>> attack, control = (Success(share, *interval(share, share, 500), 500) for share in (0.4, 0.25))
     >>> [round(figure, 4) for figure in _residual(attack, control)]

@@ -1,4 +1,4 @@
-"""Attacks on released tables: one table of who attacked with what knowledge, and how many people were found."""
+"""Attacks on released tables: one table of attacks, what was known, and how many people were found."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Sample: TypeAlias = Literal["auto"] | int | None
-"""What ``sample=`` takes: "auto", a number of records, or None for all."""
+"""Values of ``sample=``: "auto", a number of records, or None for all."""
 
 # "auto" attacks all of so many, and a sample of so many of more.
 _ALL, _SAMPLE = 100_000, 20_000
@@ -49,7 +49,7 @@ class Attacked:
     seed: int | None
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning."""
+        """Check the options."""
         if self.k is not None and not (is_whole(self.k) and self.k >= 1):
             raise ParameterError("give a whole number, 1 or more, or None", parameter="k", value=self.k)
         sample = self.sample
@@ -61,7 +61,7 @@ class Attacked:
 
     @property
     def bound(self) -> float | None:
-        """The largest share that k allows."""
+        """Return the largest share that k allows."""
         return None if self.k is None else 1 / operator.index(self.k)
 
     def rows(self, n: int) -> NDArray[np.uint32] | None:
@@ -75,45 +75,45 @@ class Attacked:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Linkage:
-    """What came of attacking a release. It does not say who was found."""
+    """The outcome of attacking a release. It does not say who was found."""
 
     attacks: pd.DataFrame
     """One row for each attack and what was known: ``attack``; ``known``, the masked columns; ``also_known``, the kept
     ones; how many were ``attacked``; the ``share`` of them who are found, expected over the choice among equally good
     guesses, and 95 % bounds for that of all people, ``low`` and ``high``; the share of those in classes, by what the
     adversary sees, that are found with a probability ``above_2k``, 2/k, and ``above_half``, which "best matching" does
-    not tell; the ``bound`` 1/k, whether it ``holds``, and if not, ``why``."""
+    not provide; the ``bound`` 1/k, whether it ``holds``, and if not, ``why``."""
     records: int
     """Records before."""
     persons: int | None
-    """Persons whose records they are; None where every record is a person."""
+    """Number of persons; None if every record is a person."""
     bound: float | None
     """The share that k allows, 1/k."""
 
     @property
     def worst(self) -> dict[str, Any]:
-        """The attack that finds most, as a row of ``attacks``."""
+        """Return the most successful attack, as a row of ``attacks``."""
         return _largest(self.attacks)
 
     @property
     def share(self) -> float:
-        """The share that the attack finds that finds most."""
+        """Return the share found by the most successful attack."""
         return float(self.worst["share"])
 
     @property
     def share_masked(self) -> float | None:
-        """The largest share that is found by masked columns alone; None where no such attack was run."""
+        """Return the largest share found by masked columns alone; None if no such attack was run."""
         alone = self._by_masked
         return float(alone["share"].max()) if len(alone) else None
 
     @property
     def holds(self) -> bool | None:
-        """Whether no attack exceeds the bound by more than chance; None without k. It is no proof."""
+        """Return whether no attack exceeds the bound by more than chance; None without k. This is not a proof."""
         return None if self.bound is None else all(self.attacks["holds"])
 
     @property
     def holds_masked(self) -> bool | None:
-        """The same for the attacks by masked columns alone; None without k, or where no such attack was run."""
+        """Return the same for the attacks by masked columns alone; None without k, or if no such attack was run."""
         alone = self._by_masked
         return None if self.bound is None or not len(alone) else all(alone["holds"])
 
@@ -122,13 +122,13 @@ class Linkage:
         return self.attacks[_is_by_masked(self.attacks)]
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether all figures are the same."""
+        """Return whether all figures are equal."""
         return self.to_dict() == other.to_dict() if isinstance(other, Linkage) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """Tell the largest shares, how they were found, and whether the bound is exceeded."""
+        """Return the largest shares, how they were found, and whether the bound is exceeded."""
         who = f"{self.records:,} records" + ("" if self.persons is None else f" of {self.persons:,} persons")
         parts = []
         by_masked = _is_by_masked(self.attacks)
@@ -192,36 +192,36 @@ def linkage(
     Parameters
     ----------
     before, after
-        The table as it was and its release: frames of any kind, also of two kinds. Row i of ``after`` is the release of
+        The original table and its release: frames of any kind, which may differ. Row i of ``after`` is the release of
         row i of ``before``, by position, unless ``truth`` says otherwise.
     meanings
-        What the values of masked columns mean: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order`` or an ``Equality``.
+        The meanings of masked columns: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order`` or an ``Equality``.
     known
         The masked columns that the adversary knows; by default all of ``meanings``.
     kept
         The kept columns that the adversary may know as well, one by one and all together: rows with another value are
-        then no candidates. By default all columns of both tables that have no meaning; [] for none. Numbers are the
-        same if they are equal, all other values if their texts are.
+        then no candidates. By default all columns of both tables without a meaning; [] for none. Numbers match if they
+        are equal, all other values if their texts are.
     attacks
         Names from ``nominym.risk.ATTACKS``; by default all that apply. "nearest row" takes the nearest row; "equal
-        rows" one with exactly the known values, or none; "one-to-one recoding" first finds out which value was renamed
-        to which; "best matching" gives all people rows at once; "informed adversary", where groups are known, predicts
-        kept columns from masked ones; "linked rows" takes the rows together that share a value of a kept column, if
-        that is shared by few. With more than 8 kept columns, "one-to-one recoding" and "best matching" are made with
-        none and with all of them known, not with each by itself.
+        rows" one with exactly the known values, or none; "one-to-one recoding" first infers which value was renamed to
+        which; "best matching" assigns rows to all people at once; "informed adversary", where groups are known,
+        predicts kept columns from masked ones; "linked rows" combines the rows that share a value of a kept column, if
+        few rows do. With more than 8 kept columns, "one-to-one recoding" and "best matching" run with none and with all
+        of them known, not with each by itself.
     person
-        A column of ``before`` that says whose record each is. The adversary knows all records of a person and guesses
-        one row; all shares count persons.
+        A column of ``before`` that identifies the person of each record. The adversary knows all records of a person
+        and guesses one row; all shares count persons.
     groups
         The group of each record, for an adversary who knows the groups.
     k
         To compare shares with 1/k.
     sample
-        How many people to look for: "auto" for all of up to 100,000, and 20,000 drawn ones of more; a number; or None
-        for all. "best matching" looks for some 10,000 of them, without groups for 1,000; "linked rows" for 2,000
+        Number of people to look for: "auto" for all of up to 100,000, else 20,000 drawn at random; a number; or None
+        for all. "best matching" looks for about 10,000 of them, or 1,000 without groups; "linked rows" for 2,000
         values. With more than 8 kept columns, "auto" takes 5,000 where one of them is known by itself.
     truth
-        The owner's key, for a release whose rows are in another order: the row of each record.
+        For a release whose rows are in another order, the row of each record, from the owner's record.
     measure, roots
         The distance, and roots for depths by column; by default the least common subsumer of the column.
     missing
@@ -236,8 +236,8 @@ def linkage(
     Returns
     -------
     Linkage
-        The table ``attacks``, the largest ``share`` that was found, by masked columns alone ``share_masked``, and
-        whether the bound ``holds``. Numbers only: nobody is named.
+        The table ``attacks``, the largest ``share`` found, ``share_masked`` by masked columns alone, and whether the
+        bound ``holds``. Numbers only: nobody is named.
 
     Pagliuca and Seri (1999), Some results of individual ranking method on the system of enterprise accounts annual
     survey; Domingo-Ferrer and Torra (2001), A quantitative comparison of disclosure control methods for microdata; with
@@ -275,7 +275,7 @@ def link(
     seed: int | None = None,
     progress: Progress = None,
 ) -> Linkage:
-    """Attack a release whose columns are coded already: ``linkage`` explains it."""
+    """Attack a release whose columns are already coded; see ``linkage``."""
     check_progress(progress)
     who = Attacked(k, sample, seed)
     chosen = _attacks(attacks)
@@ -299,7 +299,7 @@ def link(
 
 
 def _scenes(scene: Scene, sample: Sample) -> Iterator[Scene]:
-    """List what is known: all masked columns, with each kept one, with all kept ones; and each masked one alone."""
+    """List what may be known: all masked columns, with each kept one, with all kept ones; and each masked one alone."""
     yield scene
     single = scene
     if len(scene.kept) > _KEPT:
@@ -353,10 +353,11 @@ def _judged(name: str, scene: Scene, guesses: Guesses, bound: float | None) -> d
 
 
 def _exceeds(found: float, number: int, limit: float, probability: float) -> bool:
-    """Tell whether finding so many would be less probable than this if every guess was right with ``limit``.
+    """Return whether finding so many would be improbable if every guess were right with probability ``limit``.
 
     The tail of the binomial law, from its first term: the further ones fall at least as fast as the second. Guesses
-    that are right with a chance, and those in a group, where finding one makes finding others less likely, vary less.
+    that are right with some probability, and those in a group, where finding one makes finding others less likely, vary
+    less.
 
     >>> _exceeds(18, 100, 0.1, 0.001), _exceeds(21, 100, 0.1, 0.001), _exceeds(1, 1, 0.05, 0.001)
     (False, True, False)
@@ -415,7 +416,7 @@ def _masked(known: Any, comparison: Comparison) -> Sequence[Any]:
         except UnknownColumnError as error:
             raise UnknownColumnError(f"known: {error}", remedy="give it a meaning, such as nym.Equality()") from None
     if not names:
-        raise ParameterError("name one column at least; who knows nothing finds nobody", parameter="known")
+        raise ParameterError("name at least one column; an adversary who knows nothing finds nobody", parameter="known")
     return names
 
 

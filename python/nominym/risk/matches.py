@@ -1,4 +1,4 @@
-"""Unique exact matches: records that nobody else is like, and that are in the release as they were."""
+"""Unique exact matches: records that are unique in the original and appear unchanged in the release."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class UniqueMatches:
     records: int
     """Records before."""
     unique: int
-    """Those whose values nobody else has."""
+    """Records whose values no other record has."""
     matches: int
     """Those of them whose values a row of the release has."""
     share: float
-    """Their share of the unique records; 0 where there are none."""
+    """Their share of the unique records; 0 if there are none."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
@@ -34,18 +34,19 @@ def unique_exact_matches(before: Any, after: Any, columns: Any = None, *, progre
     >>> unique_exact_matches(before, {"sex": ["f", "f", "m", "m"], "age": [30, 30, 40, 40]})
     UniqueMatches(records=4, unique=2, matches=1, share=0.5)
 
-    A match does not say whose row it is. Where values are swapped in groups of k, a row that has the masked values of a
-    person is a mixture of values of the group that happens to look so, and as likely that of anybody else in it: the
-    re-identification probability is 1/k all the same. Where the values of a row are those of its owner, a match is a
-    re-identification: under suppression, and as far as ``columns`` has kept columns, whose values were not swapped.
+    A match does not say whose row it is. Where values are swapped in groups of k, a row with the masked values of a
+    person is a mixture of values of the group that happens to match, and as likely that of anybody else in it: the
+    re-identification probability is 1/k all the same. Where the values of a row are those of its own person, a match is
+    a re-identification: under suppression, and as far as ``columns`` includes kept columns, whose values were not
+    swapped.
 
     Parameters
     ----------
     before, after
-        Two tables of any kind, also of two kinds, in any order of rows and with any number of records each.
+        Two tables, each of any kind, with rows in any order and any number of records.
     columns
-        Columns that both have; by default all. Numbers are the same if they are equal, other values if their texts are.
-        A missing value is a value of its own.
+        Columns of both tables; by default all. Numbers match if they are equal, other values if their texts are. A
+        missing value is a value of its own.
     progress
         ``True`` for a bar, or a callable of (done, total).
 

@@ -1,8 +1,8 @@
-"""What insiders learn from a ring: the law of its assignments, estimated from draws, given the rows that they know.
+"""What insiders learn from a ring: the law of its assignments, estimated from draws, given the rows they know.
 
 Along the order, the record at position p gets the node at position p + s, with a shift s from 0 to k − 1. Across every
 place of the ring equally many records, w, are sent: the winding number of the assignment, which is the mean of all its
-shifts. So whoever knows some shifts learns w, and with it the law of every other shift.
+shifts. Anyone who knows some shifts therefore learns w, and with it the law of every other shift.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class Belief:
     far: Floats
     """The probability of every shift at all other positions."""
     others: int
-    """How many these are."""
+    """The number of those positions."""
 
 
 def shifts_of(ring: Ring, assignment: NDArray[Any]) -> Numbers:
-    """Return by how many positions the record at each position of a ring is moved along.
+    """Return the shift of the record at each position of a ring.
 
     >>> from nominym.itemsets.graph import Ring
     >>> shifts_of(Ring(np.array([2, 0, 1]), 2), np.array([1, 2, 0])).tolist()
@@ -88,7 +88,7 @@ class Counted:
     """The law of a small ring: how often each assignment was drawn."""
 
     def __init__(self, draws: Numbers, k: int) -> None:
-        """Take draws, one a row."""
+        """Count draws, one per row."""
         self.draws, self.k = draws, k
 
     def beliefs(self, n: int, known: Numbers, seen: Numbers) -> Iterator[Belief]:
@@ -104,8 +104,8 @@ class Counted:
 class _Steps:
     """The draw along a ring of one winding number, as a walk: a state is the set of nodes ahead that are taken.
 
-    Going on by a position, the record there takes a free node, and its own if nobody before it has; so w nodes ahead
-    are always taken. Arrays are by shift and state.
+    At each position, the record takes a free node, and its own if no record before it has; w nodes ahead are therefore
+    always taken. Arrays are by shift and state.
     """
 
     after: Numbers
@@ -145,9 +145,9 @@ class _Steps:
         return cls(after, before, leave, arrive, times.sum(axis=0) / times.sum())
 
     def follow(self, seen: Numbers) -> tuple[Floats, Floats]:
-        """Return the logarithm of each shift's probability after those before it, and what a shift is likely to be.
+        """Return the logarithm of each shift's probability given those before it, and the distribution of each shift.
 
-        ``seen`` has sequences of neighbours in its rows: their shifts, or −1 where these are not known. They begin
+        ``seen`` has sequences of neighbours in its rows: their shifts, or −1 where these are not known. They may begin
         anywhere on a long ring.
         """
         rows, length = seen.shape
@@ -185,7 +185,7 @@ class _Stretch:
 
 
 def _stretches(of: int, known: Numbers, n: int, reach: int) -> list[_Stretch]:
-    """Divide a ring where insiders are so far apart that they tell of each other by w alone."""
+    """Divide a ring where insiders are so far apart that they inform each other only through w."""
     known = np.sort(known)
     gaps = (np.roll(known, -1) - known - 1) % n + 1
     wide = np.flatnonzero(gaps > 2 * reach)
@@ -202,14 +202,14 @@ def _stretches(of: int, known: Numbers, n: int, reach: int) -> list[_Stretch]:
 
 
 class Walked:
-    """The law of a ring: how often each winding number is drawn, and what shifts are like given it.
+    """The law of a ring: how often each winding number is drawn, and the law of shifts given it.
 
-    Shifts near each other depend on each other by the nodes that are taken ahead, up to k = 10. For larger k, the rows
-    of insiders are taken away from their neighbours, and the rest of that dependence is left out.
+    Nearby shifts depend on each other through the nodes taken ahead, which is modelled up to k = 10. For larger k, the
+    rows of insiders are excluded for their neighbours, and the rest of that dependence is ignored.
     """
 
     def __init__(self, draws: Mapping[int, Numbers], k: int) -> None:
-        """Take draws, one a row, by winding number."""
+        """Count draws, one per row, by winding number."""
         self.k = k
         times = np.array([len(rows) for rows in draws.values()])
         self.prior = times / times.sum()
@@ -252,13 +252,13 @@ class Walked:
             yield Belief(positions[strangers], near[strangers], weights @ self.shares, others)
 
     def _weights(self, logs: Floats) -> Floats:
-        """Return the probability of each winding number after what was seen."""
+        """Return the probability of each winding number given what was seen."""
         weights = self.prior * np.exp(logs - logs.max())
         found: Floats = weights / weights.sum()
         return found
 
     def _taken(self, n: int, known: Numbers, seen: Numbers) -> Belief:
-        """Infer the winding number, and take the rows of insiders away from their neighbours."""
+        """Infer the winding number, and exclude the rows of insiders for their neighbours."""
         tiny = np.log(np.maximum(self.shares, _TINY))
         far = self._weights(tiny[:, seen].sum(axis=1)) @ self.shares
         nodes = (known + seen) % n
@@ -275,13 +275,13 @@ class Learned:
     guesses: Floats
     """Probabilities of best guesses."""
     times: Numbers
-    """How many records each is about."""
+    """The number of records for each."""
     means: Floats
     """Mean probability, for each set of insiders."""
     draws: int
-    """Assignments that the law was estimated from."""
+    """Number of assignments from which the law was estimated."""
     strange: str | None
-    """Why the assignment is none that the method draws."""
+    """Why the assignment cannot be one that the method draws."""
 
 
 def learn(
@@ -289,7 +289,7 @@ def learn(
 ) -> Learned:
     """Let random insiders guess the rows of all others by the law of the draw.
 
-    The assignment itself counts as one more draw where none has its winding number: adversaries may think of it.
+    The assignment itself counts as one more draw if none has its winding number: an adversary may consider it.
     """
     own, n, k = shifts_of(ring, assignment), len(ring.order), ring.k
     source = np.random.SeedSequence(None if seed is None else operator.index(seed))
@@ -328,7 +328,7 @@ def learn(
 
 
 def _strange(own: Numbers, alike: Numbers | None, number: int, winding: int) -> str | None:
-    """Say why an assignment is none that is drawn, by its winding number and the records in place."""
+    """Return why an assignment cannot have been drawn, by its winding number and the records in place."""
     n, stay = len(own), float((own == 0).mean())
     if alike is None:
         what = "everybody is in place" if winding == 0 else f"its winding number is {winding}"

@@ -1,4 +1,4 @@
-"""Scenes of an attack: the two tables, who is attacked, and what the adversary knows of them."""
+"""Scenes of an attack: the two tables, who is attacked, and what the adversary knows about them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nominym.meaning import Distances
 
     Pair = tuple[NDArray[np.uint32], NDArray[np.uint32]]
-    """Something of each record, and of each row of the release."""
+    """A value for each record, and for each row of the release."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class People:
 
     @classmethod
     def of(cls, table: Table, person: Any) -> People:
-        """Read whose record is whose from a column; without one, every record is a person."""
+        """Read the person of each record from a column; without one, every record is a person."""
         if person is None:
             return cls(np.arange(len(table), dtype=np.uint32), len(table))
         if person not in table.names:
@@ -51,12 +51,12 @@ class People:
 
     @property
     def attacked(self) -> int:
-        """Number of those attacked."""
+        """Return the number of those attacked."""
         return self.number if self.chosen is None else len(self.chosen)
 
     @cached_property
     def target(self) -> NDArray[np.int64]:
-        """For each record, the place of its person among those attacked, or −1."""
+        """Return for each record the position of its person among those attacked, or −1."""
         if self.chosen is None:
             return self.owner.astype(np.int64)
         place = np.full(self.number, -1)
@@ -65,17 +65,17 @@ class People:
 
     @cached_property
     def rows(self) -> NDArray[np.uint32]:
-        """The records of those attacked."""
+        """Return the records of those attacked."""
         return np.flatnonzero(self.target >= 0).astype(np.uint32)
 
     def some(self, records: int, seed: int | None) -> People:
-        """Draw so many of those attacked that they have about so many records."""
+        """Draw people among those attacked, with about a given number of records in total."""
         if len(self.rows) <= records:
             return self
         return self.drawn(max(self.attacked * records // len(self.rows), 1), seed)
 
     def drawn(self, number: int, seed: int | None) -> People:
-        """Draw so many of those attacked."""
+        """Draw a given number of those attacked."""
         if self.attacked <= number:
             return self
         places = _core.draw_sample(self.attacked, number, seed)
@@ -84,10 +84,10 @@ class People:
     def best(
         self, records: NDArray[Any], chance: NDArray[np.float64], *order: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Take for each person, of the guesses for their records, the one that comes first by ``order``.
+        """Return for each person the guess for one of their records that comes first by ``order``.
 
-        Returns the places of such guesses, one for each person who has any, and the chance that the guess is right,
-        which is the mean over those that are equally good.
+        The result has the positions of these guesses, one for each person who has any, and the probability that the
+        guess is right, which is the mean over equally good ones.
         """
         target = self.target[records]
         sorted_ = np.lexsort((*reversed(order), target))
@@ -101,7 +101,7 @@ class People:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What an attack is given: who is attacked, in which release, and what is known."""
+    """The input of an attack: who is attacked, in which release, and what is known."""
 
     comparison: Comparison
     people: People
@@ -110,25 +110,25 @@ class Scene:
     also: tuple[Any, ...] = ()
     """The kept columns that the adversary knows as well: rows with other values in them are left out."""
     kept: tuple[Any, ...] = ()
-    """All kept columns that play a part."""
+    """All kept columns considered."""
     partial: bool = False
-    """Whether only some of the masked columns are known that may be."""
+    """Whether only some of the masked columns that may be known are."""
     groups: NDArray[np.uint32] | None = None
     """The group of each record, if the adversary knows groups."""
     k: int | None = None
     seed: int | None = None
     progress: Progress = None
     brief: bool = False
-    """Whether this is one of so many scenes that attacks which take long are left out."""
+    """Whether there are so many scenes that slow attacks are left out."""
 
     @cached_property
     def columns(self) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32], Distances]]:
-        """For each known masked column the codes before and after, and the distances."""
+        """Return the codes before and after, and the distances, of each known masked column."""
         return [self.comparison.changes[name].united for name in self.known]
 
     @cached_property
     def cells(self) -> Pair | None:
-        """Numbers that are the same where all known kept columns are; None where none is known."""
+        """Return numbers that are equal where all known kept columns are; None if none is known."""
         if not self.also:
             return None
         records = len(self.comparison)
@@ -138,7 +138,7 @@ class Scene:
 
     @cached_property
     def alone(self) -> NDArray[np.bool_]:
-        """For each record attacked, whether nobody else has the same known values: the adversary knows everybody's."""
+        """Return for each record attacked whether no other record has the same known values."""
         columns = [(before, categories_of(distances)) for before, _, distances in self.columns]
         cells = [] if self.cells is None else [(self.cells[0], int(self.cells[0].max()) + 1)]
         tuples = _numbered([*columns, *cells])
@@ -150,14 +150,14 @@ class Scene:
 
     @cached_property
     def rare(self) -> NDArray[np.bool_]:
-        """For each record attacked, whether fewer than k records have its value, in every known masked column."""
+        """Return for each record attacked whether fewer than k records have its value, in every known masked column."""
         rows, fewer = self.people.rows, self.k or 2
         few = [np.bincount(before)[before[rows]] < fewer for before, _, _ in self.columns]
         return np.asarray(np.logical_and.reduce(few))
 
     @cached_property
     def owner_of_row(self) -> NDArray[np.uint32]:
-        """The person of each row; a number that nobody has for rows that belong to no record."""
+        """Return the person of each row; an unused number for rows that belong to no record."""
         others = self.comparison.unowned
         nobody = np.full(0 if others is None else len(others), self.people.number, dtype=np.uint32)
         return np.concatenate([self.people.owner, nobody])
@@ -165,7 +165,7 @@ class Scene:
     def search(
         self, after: list[NDArray[np.uint32]] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.uint32]]:
-        """Find for each record attacked how far the nearest rows are, how many, and how many of them the person's.
+        """Find for each record attacked how far the nearest rows are, how many, and how many of them are the person's.
 
         ``after`` takes the place of the release.
         """
@@ -179,7 +179,7 @@ class Scene:
 
     @cached_property
     def nearest(self) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.uint32]]:
-        """What a search in the release finds."""
+        """Return the result of a search in the release."""
         return self.search()
 
 

@@ -28,18 +28,18 @@ _NEVER = 1e-6
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Worlds:
-    """What somebody who knows whole records and the release can tell of their rows."""
+    """What someone who knows whole records and the release can infer about their rows."""
 
     records: int
     """Original records."""
     attacked: int
-    """Records whose rows were counted: all, or a sample."""
+    """Number of records whose rows were counted: all, or a sample."""
     smallest: int
-    """Fewest rows that one of them could be, by what is published alone."""
+    """Smallest number of rows that one of them could be, by the published data alone."""
     quantiles: dict[str, int]
     """Quantiles of the number of rows."""
     by_rows: dict[str, float]
-    """Probability of the true row by what is published alone, 1/rows: ``mean`` and ``largest``."""
+    """Probability of the true row by the published data alone, 1/rows: ``mean`` and ``largest``."""
     interval: tuple[float, float] | None
     """95 % bounds for that mean over all records, where a sample was attacked."""
     posterior: dict[str, float]
@@ -47,7 +47,7 @@ class Worlds:
     records, and the shares of records for which it is above 2/k (``above_2k``, where k is given) and above 1/2
     (``above_half``)."""
     insiders: int
-    """Random other records whose rows that adversary knows."""
+    """Number of other records, drawn at random, whose rows that adversary knows."""
     law: str
     """What that adversary knows, and how the probabilities were found."""
     bound: float | None
@@ -57,7 +57,7 @@ class Worlds:
     interval_below: tuple[float, float] | None
     """95 % bounds for that share of all records, where a sample was attacked."""
     strange: str | None
-    """Why the owner's assignment is none that the method draws, such as everybody in place; None if it may be one."""
+    """Why the owner's assignment cannot be one that the method draws, such as everybody in place; None if it can."""
     holds: bool | None
     """Whether every record attacked could be k rows or more, no posterior is above 1/k, and the assignment is one that
     the method draws."""
@@ -65,7 +65,7 @@ class Worlds:
     """Number of rows for each record attacked, read-only; not in ``to_dict``."""
 
     def __repr__(self) -> str:
-        """Tell the fewest rows, and whether they are enough."""
+        """Return the smallest number of rows, and whether it is enough."""
         who = f"{self.records:,} records"
         if self.attacked < self.records:
             who = f"{self.attacked:,} of {who}"
@@ -76,7 +76,7 @@ class Worlds:
         return f"<Worlds of {who}: {self.smallest:,} rows or more, median {median:,}{known}{told}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all figures by name, but for the single counts."""
+        """Return all figures by name, except the single counts."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "counts"}
 
 
@@ -107,15 +107,15 @@ def worlds(
     Parameters
     ----------
     rel
-        What was published. With the owner's side, the attack is also made by somebody who knows who may be whom.
+        The release. With the owner's side, the adversary also knows which records may be which rows.
     sets
-        The records as they were.
+        The original records.
     insiders
         The number of records whose rows the adversary knows; they are drawn at random. Needs the owner's side.
     k
-        To compare the number of rows and the posteriors with.
+        Compare the number of rows with k, and the posteriors with 1/k.
     sample
-        How many records to count the rows of: "auto" for all of up to 100,000 and 20,000 drawn ones of more; a number;
+        Number of records whose rows to count: "auto" for all of up to 100,000, else 20,000 drawn at random; a number;
         or None for all.
     seed
         For samples, draws and insiders; without it they come from the operating system's randomness.
@@ -125,26 +125,27 @@ def worlds(
     Returns
     -------
     Worlds
-        *By what is published alone*, every row that a record could be is as likely as any other: 1/rows. *By the true
+        *By the published data alone*, every row that a record could be is as likely as any other: 1/rows. *By the true
         law*, where the release has its owner's side, the adversary knows all records, who may be whom, the method, and
         the rows of the insiders. In a group of s with c insiders the posterior is 1/(s − c); mean and shares are exact
         expectations over the insiders, and the largest posterior is that of the worst case, all of them in one group.
         In a ring, insiders learn the winding number of the assignment; the law of the draw is estimated from many
-        draws, and the figures are those of up to 100 sets of insiders. Neither adversary knows anything of a record but
-        its items: published labels that are known tell rows apart.
+        draws, and the figures are those of up to 100 sets of insiders. Neither adversary knows anything about a record
+        but its items: known labels would tell rows apart.
 
     Notes
     -----
-    Without insiders, an assignment is invisible, whatever it is. So it is compared with what the method draws: an owner
-    who left everybody in place is found in a ring by the winding number and in groups by the number of records in
-    place, but not where so few records are that this may happen by chance, nor (k = 2) where a ring has two assignments
-    of which that is one. That fewer records than expected are in place, or any other choice of the owner, is not seen.
+    Without insiders, an assignment is invisible, whatever it is. It is therefore compared with what the method draws:
+    an owner who left everybody in place is detected in a ring by the winding number and in groups by the number of
+    records in place, but not with so few records that this may happen by chance, nor (k = 2) where this is one of the
+    two assignments of a ring. That fewer records than expected are in place, or any other choice of the owner, is not
+    detected.
 
     Xue, Karras, Raïssi, Vaidya and Tan (2012), Anonymizing set-valued data by nonreciprocal recoding, KDD.
     """
     attacked_by = Attacked(k, sample, seed)
     if not isinstance(rel, Release):
-        raise ParameterError(f"rel: a Release, as recode gives it, is needed, not {type(rel).__name__}")
+        raise ParameterError(f"rel: a Release, as recode returns it, is needed, not {type(rel).__name__}")
     if not isinstance(sets, Itemsets):
         raise ParameterError(f"sets: the original Itemsets are needed, not {type(sets).__name__}")
     if not len(sets):
@@ -156,8 +157,7 @@ def worlds(
     nowhere = int((counts == 0).sum())
     if nowhere:
         raise DataError(
-            f"{nowhere:,} of {len(counts):,} records could be no row of the release; give the records that it was "
-            "made of"
+            f"{nowhere:,} of {len(counts):,} records could be no row of the release; give the records it was made from"
         )
     counts.setflags(write=False)
     values, times = np.unique(counts, return_counts=True)
@@ -170,7 +170,7 @@ def worlds(
     posterior = _figures(1 / values, times, k)
     if rel.secret is not None:
         if len(sets) != len(rel):
-            raise DataError(f"{len(sets):,} records, but the release was made of {len(rel):,}; give all of them")
+            raise DataError(f"{len(sets):,} records, but the release was made from {len(rel):,}; give all of them")
         posterior, law, strange = _by_law(rel, rel.secret, known, k, seed, progress)
     enough = k is None or (int(values[0]) >= k and posterior["largest"] <= 1 / k + 1e-12 and strange is None)
     return Worlds(
@@ -193,13 +193,15 @@ def worlds(
 
 
 def _check_insiders(rel: Release, insiders: Any) -> int:
-    """Refuse insiders who are too many, or about whom nothing is known."""
+    """Raise if there are too many insiders, or nothing is known about them."""
     if not is_whole(insiders) or not 0 <= int(insiders) < max(1, len(rel)):
         what = f"give a whole number from 0 to {max(0, len(rel) - 1):,}, one less than there are records"
         raise ParameterError(what, parameter="insiders", value=insiders)
     if insiders and rel.secret is None:
-        what = "who may be whom is known only to the owner, whose release has its secret side"
-        raise ParameterError(what, parameter="insiders", value=insiders, remedy="attack the release as recode gave it")
+        what = "only the owner's release, with its secret side, knows which records may be which rows"
+        raise ParameterError(
+            what, parameter="insiders", value=insiders, remedy="attack the release as recode returned it"
+        )
     if insiders and not isinstance(rel.secret.graph, Groups | Ring):  # type: ignore[union-attr]
         what = "of a ring with l labels only the law of single records is known, 1/l, not that of several"
         raise ParameterError(what, parameter="insiders", value=insiders, remedy="use groups")
@@ -207,7 +209,7 @@ def _check_insiders(rel: Release, insiders: Any) -> int:
 
 
 def _figures(posteriors: NDArray[np.float64], weights: NDArray[Any], k: int | None) -> dict[str, float]:
-    """Sum up posteriors that come so many times."""
+    """Summarize posteriors with their frequencies."""
     total = weights.sum()
 
     def above(limit: float) -> float:
@@ -224,7 +226,7 @@ def _figures(posteriors: NDArray[np.float64], weights: NDArray[Any], k: int | No
 def _by_law(
     rel: Release, secret: Secret, insiders: int, k: int | None, seed: int | None, progress: Progress
 ) -> tuple[dict[str, float], str, str | None]:
-    """Let an adversary guess who knows who may be whom, and the rows of insiders."""
+    """Guess as an adversary who knows which records may be which rows, and the rows of insiders."""
     graph = secret.graph
     if isinstance(graph, Groups):
         sizes = np.bincount(graph.group_of)
@@ -260,7 +262,7 @@ def _log_choose(n: int, m: int) -> float:
 
 
 def _moved(secret: Secret) -> str | None:
-    """Say why an assignment is none that is drawn in groups: too many records are in place.
+    """Return why an assignment cannot have been drawn in groups: too many records are in place.
 
     In a group of two or more the moments of their number are at most those of a Poisson number with mean 1, so that of
     g groups f or more are in place with probability at most exp(f − g − f·log(f/g)), by Chernoff's bound.

@@ -15,10 +15,12 @@ from nominym.spark.measure import distortion, linkage, stats
 from nominym.spark.methods import Plan, add_noise, data_swap, mask, microaggregate, rank_swap
 from nominym.spark.plan import PlanError
 from nominym.spark.release import check_options, publish
+from nominym.spark.sets import Where, recode
 
 __all__ = [
     "Plan",
     "PlanError",
+    "Where",
     "add_noise",
     "check_options",
     "data_swap",
@@ -28,5 +30,6 @@ __all__ = [
     "microaggregate",
     "publish",
     "rank_swap",
+    "recode",
     "stats",
 ]

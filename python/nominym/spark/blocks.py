@@ -1,37 +1,53 @@
-"""Strict rank swapping in blocks: where there are more records than a driver can plan for.
+"""Masking in blocks: where there are more records than a driver can plan for.
 
-Records are put into blocks of near ones along a z-order of all masked columns, and every block is masked by itself: its
-groups, and permutations inside them. The guarantee is that of groups, so that it is the same; only records at the
-borders of blocks might have had nearer ones to be grouped with. Roots, which distances depend on, are those of all
-records. The driver has the counts of categories, and of cells of the z-order.
+Records are put into blocks of near ones along a z-order of all masked columns, and every block is masked by itself. The
+guarantee of groups does not depend on how these were found, so that it is the same; only records at the borders of
+blocks might have had nearer ones to be grouped with. The driver has the counts of categories, and of cells of the
+z-order.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_type
 
 from nominym import groups
+from nominym.aggregate import Microaggregate, aggregated, is_retyped, published, total_squares
 from nominym.meaning import Meaning, Order, Taxonomy
 from nominym.method import Result, made_with
 from nominym.spark import draws, plan, tasks
+from nominym.spark.block import Job, Meant, treated
 from nominym.spark.figures import constant
-from nominym.spark.source import BLOCK, COUNT, DRAWN, GROUP, ORDER, OTHER, SUM, Source, waiting
+from nominym.spark.source import (
+    BLOCK,
+    CELL,
+    COUNT,
+    GROUP,
+    ORDER,
+    OTHER,
+    SUM,
+    Parts,
+    Source,
+    Staged,
+    Z,
+    partitioned,
+    summed,
+    waiting,
+)
 from nominym.swap import RankSwap
-from nominym.swap.rank import notes_of
-from nominym.table import Attribute, Column, Table, attributes, code, of_columns
+from nominym.swap.rank import NO_GUARANTEE, notes_of
+from nominym.table import Attribute, Table, code, of_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from pyspark.core.broadcast import Broadcast
     from pyspark.sql import DataFrame
 
 BLOCK_RECORDS = 250_000
@@ -39,74 +55,81 @@ BLOCK_RECORDS = 250_000
 FIGURES = "figures"
 _CELLS = 20
 """Bits of the z-order by which blocks are cut."""
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where the categories of a column lie in the z-order, broadcast to all tasks."""
-
-    categories: pa.Array
-    spread: NDArray[np.int64]
-    """Bits of the place of each category, apart from each other so that those of other columns fit between; and of a
-    missing value."""
+OTHER_LAW = (
+    "SRS-3 within blocks: candidates come from the same block, so its distribution differs from that of SRS-3 over all "
+    "records"
+)
+"""What is noted of SRS-3 in blocks."""
 
 
 def mask(
-    method: RankSwap,
+    method: RankSwap | Microaggregate,
     source: Source,
     meanings: Mapping[str, Meaning],
     masked: Sequence[str],
     others: Sequence[str],
     told: groups.Notes,
     seed: int | None,
-    size: int | None = None,
-) -> tuple[Result, DataFrame, list[Broadcast[Any]]]:
-    """Mask a table block by block; ``size`` is the least number of records of a block.
-
-    What waits is returned too, and what all tasks were told.
-    """
+) -> Staged:
+    """Mask a table block by block."""
     k = method.k or 2
-    groups.check_size(source.records, k)
-    found, places = _columns(method, source, meanings, masked)
-    roots = {name: attribute.root for name, attribute in found.items()}
-    session = source.data.sparkSession
-    known = session.sparkContext.broadcast([places[name] for name in masked])
-    within = [source.at(name) for name in masked]
-    cells = min(_bits(len(masked)) * len(masked), _CELLS)
-    shift = _bits(len(masked)) * len(masked) - cells
-    hashed = source.hashed()
-    histogram = hashed.select(*within, ORDER).mapInArrow(_counting(known, shift), f"cell int, n long, {SUM} long")
-    counted = histogram.groupBy("cell").agg(F.sum("n").alias("n"), F.sum(SUM).alias(SUM)).toArrow()
-    least = max(size or BLOCK_RECORDS, 2 * k)
-    block_of, number = _cut(counted["cell"].to_numpy(), counted["n"].to_numpy(), least, 1 << cells)
-    cut = session.sparkContext.broadcast(block_of)
-    in_block = T.StructType([*hashed.schema.fields, T.StructField(BLOCK, T.IntegerType())])
-    rows = hashed.mapInArrow(_finding(known, cut, within, shift), in_block)
-    totals = np.bincount(block_of[counted["cell"].to_numpy()], counted["n"].to_numpy(), number).astype(np.int64)
-    sums = np.zeros(number, dtype=np.int64)
-    np.add.at(sums, block_of[counted["cell"].to_numpy()], counted[SUM].to_numpy())
-    meant = {source.at(name): meanings[name] for name in masked}
-    ends = {source.at(name): _ends(found[name]) for name in masked}
-    tops = {source.at(name): root for name, root in roots.items() if root is not None}
-    job = session.sparkContext.broadcast((method, meant, tops, ends, totals, sums))
-    solve = _solving(job, source.columns, within, draws.new_key(seed))
-    fields = [T.StructField(source.at(f.name), f.dataType, True) for f in source.fields]
-    made = rows.groupBy(BLOCK).applyInArrow(
-        solve,
-        T.StructType([*fields, T.StructField(GROUP, T.LongType()), T.StructField(DRAWN, T.LongType()),
-                      T.StructField(FIGURES, T.StringType())]),
-    )  # fmt: skip
+    if method.grouped:
+        groups.check_size(source.records, k)
+    found = {name: _column(method, source, meanings[name], name, at, len(masked)) for at, name in enumerate(masked)}
+    coded = source.coded({name: each.values for name, each in found.items()},
+                         {name: each.spread for name, each in found.items()})  # fmt: skip
+    bits = _bits(len(masked)) * len(masked)
+    cells = min(bits, _CELLS)
+    rows = coded.hashed().withColumn(CELL, F.shiftright(F.col(Z), bits - cells).cast("int")).drop(Z)
+    counted = rows.groupBy(CELL).agg(F.count(F.lit(1)).alias(COUNT), summed()).toArrow()
+    blocks = Blocks.cut(source.data.sparkSession, counted, k, 1 << cells)
+    context = source.data.sparkSession.sparkContext
+    meant = {source.at(name): _meant(method, each, meanings[name]) for name, each in found.items()}
+    job = context.broadcast((Job(method, meant, 0 if seed is None else seed, draws.new_key(seed)), blocks))
+    fields = []
+    for here, field in zip(source.columns, source.fields, strict=True):
+        same = here not in meant or meant[here].kind == meant[here].values.type
+        fields.append(T.StructField(here, field.dataType if same else from_arrow_type(meant[here].kind), True))
+    fields += [T.StructField(GROUP, T.LongType()), T.StructField(FIGURES, T.StringType())]
+    solve = _solving(job, source.columns, coded.within)
+    made = blocks.joined(rows).groupBy(BLOCK).applyInArrow(solve, T.StructType(fields))
     with waiting(made):
-        said = [json.loads(row[0]) for row in made.filter(F.col(FIGURES).isNotNull()).select(FIGURES).collect()]
-        summary = _summed(said, source, found, within, seed is not None)
-        summary["groups"]["constant"] = constant(source, made, others)
-    blocks = f"groups were formed in {number:,} blocks of near records, each by itself"
-    summary["notes"] = notes_of(summary["attributes"], [blocks, *told.public])
+        summary = _summed(method, said(made), source, found, made, seed is not None)
+        if method.grouped:
+            summary["groups"]["constant"] = constant(source, made, others)
+        parts = Parts.of(made, source.at(masked[0]))
+    summary["notes"] = _notes(method, summary, blocks.number, told.public)
+    named = {} if method.grouped else {"method": "records in blocks"}
     params = {
-        "columns": list(masked), **method.params(), "roots": roots, "engine": "spark", "plan": "blocks",
-        "blocks": number, **made_with(seed),
+        "columns": list(masked), **method.params(), **named,
+        "roots": {name: each.attribute.root for name, each in found.items()}, "engine": "spark", "plan": "blocks",
+        "blocks": blocks.number, **made_with(seed),
     }  # fmt: skip
-    return Result(source.released(made), method, params, summary), made, [known, cut, job]
+    return Staged(Result(source.released(made, masked, parts), method, params, summary), made, [job])
+
+
+def _notes(
+    method: RankSwap | Microaggregate, summary: Mapping[str, Any], number: int, told: Sequence[str]
+) -> list[str]:
+    if not method.grouped:
+        return [OTHER_LAW, *told, NO_GUARANTEE]
+    notes = [f"groups were formed in {number:,} blocks of near records, each by itself", *told]
+    return notes_of(summary["attributes"], notes) if isinstance(method, RankSwap) else notes
+
+
+# ---- the columns of all records
+
+
+class _Found(NamedTuple):
+    """A masked column of all records."""
+
+    attribute: Attribute
+    """Each category once."""
+    values: pa.Array
+    counts: NDArray[np.uint64]
+    spread: NDArray[np.int64]
+    """Bits of the place of each category in the z-order, apart from each other so that those of other columns fit
+    between; and of a missing value."""
 
 
 def _bits(columns: int) -> int:
@@ -114,37 +137,28 @@ def _bits(columns: int) -> int:
     return max(1, min(16, 60 // columns))
 
 
-def _columns(
-    method: RankSwap, source: Source, meanings: Mapping[str, Meaning], masked: Sequence[str]
-) -> tuple[dict[str, Attribute], dict[str, Places]]:
-    """Give the categories of each column their meaning, over all records, and their place in the z-order."""
-    found, places = {}, {}
-    bits = _bits(len(masked))
-    for at, name in enumerate(masked):
-        here = source.at(name)
-        table = source.data.groupBy(here).agg(F.count(F.lit(1)).alias(COUNT)).toArrow()
-        table = plan.in_utc(table)
-        column = code(table[here].combine_chunks(), name)
-        counts = np.zeros(column.size + 1, dtype=np.int64)
-        np.add.at(counts, np.minimum(column.codes, column.size), table[COUNT].to_numpy())
-        every = column.with_codes(np.arange(column.size, dtype=np.uint32))
-        root = (method.roots or {}).get(name)
-        attribute = of_columns([every], [meanings[name]], method.measure, [root])[0]
-        found[name] = attribute
-        order = _along(attribute)
-        # Of the values in this order, the middle of each among all records.
-        values = attribute.column
-        number = {value: i for i, value in enumerate(column.categories)}
-        weights = np.array([counts[number[value]] for value in values.categories])
-        ends = np.cumsum(weights[order])
-        middle = np.empty(len(order))
-        middle[order] = (ends - weights[order] / 2) / max(int(ends[-1]) if len(ends) else 1, 1)
-        spots = np.append((middle * (1 << bits)).astype(np.int64), (1 << bits) - 1)
-        spread = np.zeros(len(spots), dtype=np.int64)
-        for bit in range(bits):
-            spread |= (spots >> bit & 1) << (bit * len(masked) + len(masked) - 1 - at)
-        places[name] = Places(plan.categories_of(values, table.field(here).type), spread)
-    return found, places
+def _column(
+    method: RankSwap | Microaggregate, source: Source, meaning: Meaning, name: str, at: int, columns: int
+) -> _Found:
+    """Give the categories of a column their meaning, over all records, and their place in the z-order."""
+    values, counts = source.categories(name)
+    column = code(values, name)
+    every = column.with_codes(np.arange(column.size, dtype=np.uint32))
+    attribute = of_columns([every], [meaning], method.measure, [(method.roots or {}).get(name)])[0]
+    weights = np.zeros(attribute.size, dtype=np.uint64)
+    # A category of the attribute is one of those that were coded, which is one of the values.
+    weights[attribute.column.codes[column.codes]] = counts[:-1]
+    order = _along(attribute)
+    # Of the values in this order, the middle of each among all records.
+    ends = np.cumsum(weights[order].astype(np.float64))
+    middle = np.empty(len(order))
+    middle[order] = (ends - weights[order] / 2) / max(ends[-1] if len(ends) else 1, 1)
+    bits = _bits(columns)
+    spots = np.append((middle * (1 << bits)).astype(np.int64), (1 << bits) - 1)
+    spread = np.zeros(len(spots), dtype=np.int64)
+    for bit in range(bits):
+        spread |= (spots >> bit & 1) << (bit * columns + columns - 1 - at)
+    return _Found(attribute, plan.categories_of(attribute.column, values.type), weights, spread)
 
 
 def _along(attribute: Attribute) -> NDArray[np.int64]:
@@ -166,63 +180,86 @@ def _along(attribute: Attribute) -> NDArray[np.int64]:
     return np.arange(len(categories), dtype=np.int64)
 
 
-def _ends(attribute: Attribute) -> Column | None:
-    """Return the lowest and the highest value of a column whose distances are relative to them."""
-    if not isinstance(attribute.meaning, Order) or not attribute.size:
-        return None
-    codes = np.array([attribute.places.argmin(), attribute.places.argmax()], dtype=np.uint32)
-    return attribute.column.with_codes(codes).occurring()
+def _meant(method: RankSwap | Microaggregate, found: _Found, meaning: Meaning) -> Meant:
+    """Say what tasks need to know of a column."""
+    attribute = found.attribute
+    column = attribute.column.with_codes(np.arange(attribute.size, dtype=np.uint32))
+    kind = found.values.type
+    if isinstance(method, Microaggregate):
+        # The type that values have after masking follows from those that they may have before.
+        common = method.replace == "subsumer"
+        rows = np.arange(attribute.size, dtype=np.uint32)
+        one = groups.Partition(np.zeros_like(rows), rows)
+        after = aggregated(attribute.with_codes(rows), one, common=common).after.column
+        retyped = [attribute.name] if is_retyped(attribute, common) else []
+        like = Table(pa.table({attribute.name: found.values}))
+        kind = like.replaced({attribute.name: after}, moved=True, retyped=retyped).data.schema.field(0).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return Meant(column, meaning, attribute.root, found.values, kind)
 
 
-def _cells(table: Any, known: Any, names: Sequence[str] | None, shift: int) -> NDArray[np.int64]:
-    z = np.zeros(table.num_rows, dtype=np.int64)
-    for i, place in enumerate(known.value):
-        values = table.column(i) if names is None else table[names[i]]
-        z += place.spread[plan.coded_values(values, place.categories.cast(values.type))]
-    return z >> shift
+# ---- blocks
 
 
-def _counting(known: Any, shift: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def counted(batch: pa.RecordBatch) -> pa.RecordBatch:
-        cells, at, times = np.unique(_cells(batch, known, None, shift), return_inverse=True, return_counts=True)
-        sums = np.zeros(len(cells), dtype=np.int64)
-        np.add.at(sums, at, batch.column(ORDER).to_numpy() >> 32)
-        columns = [cells.astype(np.int32), times.astype(np.int64), sums]
-        return pa.record_batch([pa.array(column) for column in columns], names=["cell", "n", SUM])
+class Blocks(NamedTuple):
+    """Blocks of cells that follow each other."""
 
-    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield tasks.without_values(counted, batch)
+    cells: NDArray[np.int32]
+    block_of: NDArray[np.int64]
+    """The block of each of the cells."""
+    number: int
+    partitions: NDArray[np.int64]
+    """The number by which Spark sends each block to a partition of its own."""
+    totals: NDArray[np.int64]
+    sums: NDArray[np.int64]
+    """Of each block, how many records it has, and what ``plan.hash_sum`` says of them."""
 
-    return count
+    @classmethod
+    def cut(cls, session: Any, counted: pa.Table, least: int, span: int) -> Blocks:
+        """Cut cells into blocks, given for each cell its records and the sum of their hashes."""
+        if counted[CELL].null_count:
+            raise plan.PlanError(plan.CHANGED)
+        cells, sizes = counted[CELL].to_numpy(), counted[COUNT].to_numpy().astype(np.int64)
+        block_of, number = cut(cells, sizes, max(BLOCK_RECORDS, 2 * least), 2 * least, span)
+        here = block_of[cells]
+        totals, sums = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
+        np.add.at(totals, here, sizes)
+        np.add.at(sums, here, counted[SUM].to_numpy().astype(np.int64))
+        return cls(cells.astype(np.int32), here, number, partitioned(session, number), totals, sums)
+
+    def check(self, rows: pa.Table) -> int:
+        """Return which block the rows of a task are, and refuse others than the plan's."""
+        found = np.flatnonzero(self.partitions == rows[BLOCK][0].as_py())
+        if len(found) != 1 or rows.num_rows != self.totals[found[0]]:
+            raise plan.PlanError(plan.CHANGED)
+        if plan.hash_sum(rows[ORDER]) != self.sums[found[0]]:
+            raise plan.PlanError(plan.CHANGED)
+        return int(found[0])
+
+    def joined(self, rows: DataFrame) -> DataFrame:
+        """Send the records of each block to a partition of its own."""
+        known = pa.table({"of": self.cells, BLOCK: self.partitions[self.block_of]})
+        table = rows.sparkSession.createDataFrame(known)
+        found = rows.join(F.broadcast(table), F.col(CELL) == F.col("of"), "left").drop(CELL, "of")
+        return found.repartition(self.number, BLOCK)
 
 
-def _finding(
-    known: Any, cut: Any, within: Sequence[str], shift: int
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def found(batch: pa.RecordBatch) -> pa.RecordBatch:
-        block = cut.value[_cells(batch, known, within, shift)]
-        return pa.record_batch(
-            [*plan.in_utc(batch).columns, pa.array(block.astype(np.int32))], names=[*batch.schema.names, BLOCK]
-        )
+def cut(
+    cells: NDArray[Any], counts: NDArray[np.int64], wanted: int, least: int, span: int
+) -> tuple[NDArray[np.int64], int]:
+    """Cut cells into blocks of about so many records as are wanted, and not fewer than the least.
 
-    def find(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield tasks.without_values(found, batch)
-
-    return find
-
-
-def _cut(cells: NDArray[np.int64], counts: NDArray[np.int64], least: int, span: int) -> tuple[NDArray[np.int64], int]:
-    """Cut the cells into blocks of at least so many records; return the block of each cell, and how many there are."""
+    Returns the block of each cell, and how many there are.
+    """
     sizes = np.zeros(span, dtype=np.int64)
     sizes[cells] = counts
-    block = np.minimum((np.cumsum(sizes) - sizes) // least, np.iinfo(np.int64).max)
-    _, block = np.unique(block, return_inverse=True)
-    totals = np.bincount(block, sizes)
+    records = max(int(sizes.sum()), 1)
+    middle = np.cumsum(sizes) - sizes // 2 - sizes % 2
+    block = middle * max(1, records // wanted) // records
+    _, block = np.unique(np.maximum(block, 0), return_inverse=True)
+    totals = np.bincount(block.reshape(-1), sizes)
     # A block that is too small goes to the one before it, the first ones to the one after.
-    number, last = np.empty(len(totals), dtype=np.int64), -1
-    open_size = 0.0
+    number, last, open_size = np.empty(len(totals), dtype=np.int64), -1, 0.0
     for i, total in enumerate(totals):
         if last < 0 or open_size >= least:
             last, open_size = last + 1, 0.0
@@ -231,32 +268,26 @@ def _cut(cells: NDArray[np.int64], counts: NDArray[np.int64], least: int, span: 
     if open_size < least and last > 0:
         number[number == last] = last - 1
         last -= 1
-    return number[block], last + 1
+    return number[block.reshape(-1)], last + 1
 
 
-def _solving(job: Any, columns: Sequence[str], within: Sequence[str], key: bytes) -> Callable[[pa.Table], pa.Table]:
+def _solving(job: Any, columns: Sequence[str], within: Sequence[str]) -> Callable[[pa.Table], pa.Table]:
     def solved(rows: pa.Table) -> pa.Table:
         tasks.use_task_threads()
-        method, meanings, roots, ends, totals, sums = job.value
-        rows = plan.in_utc(rows)
-        block, records = rows[BLOCK][0].as_py(), rows.num_rows
-        if records != totals[block] or plan.hash_sum(rows[ORDER]) != sums[block]:
-            raise plan.PlanError(plan.CHANGED)
-        coded = Table(rows.select(within))
-        codes = np.column_stack([coded.column(name).dense()[0] for name in within])
+        told, blocks = job.value
+        block = blocks.check(rows)
+        codes = np.column_stack([plan.codes_of(rows[name], len(told.columns[name].values)) for name in within])
         order = np.lexsort((rows[OTHER].to_numpy(), rows[ORDER].to_numpy(), *codes.T[::-1]))
         # Which of the records of one tuple comes first, and so joins which group, is drawn with the whole key.
-        changed = (np.diff(codes[order].astype(np.int64), axis=0) != 0).any(axis=1)
+        changed = (codes[order[1:]] != codes[order[:-1]]).any(axis=1)
         tuples = np.concatenate(([0], np.cumsum(changed)))
-        order = order[draws.shuffled_within(tuples, draws.numbers(key, block, -3, records))]
-        rows = rows.take(pa.array(order))
-        made = permuted(Table(rows.select(within)), method, meanings, roots, ends, key, block)
-        values = [made.values[name] if name in made.values else rows[name] for name in columns]
-        said = pa.array([json.dumps(made.figures)] + [None] * (records - 1), pa.string())
+        order = order[draws.shuffled_within(tuples, draws.numbers(told.key, block, -3, len(order)))]
+        made = treated(told, {name: codes[order, i] for i, name in enumerate(within)}, block)
+        kept = plan.in_utc(rows.select([name for name in columns if name not in within])).take(pa.array(order))
+        values = [made.values[name] if name in made.values else kept[name] for name in columns]
+        figures = pa.array([json.dumps(made.figures)] + [None] * (len(order) - 1), pa.string())
         grouped = pa.array((block << 32) + made.groups.astype(np.int64))
-        return pa.table(
-            [*values, grouped, tasks.mixing(key, block, records), said], names=[*columns, GROUP, DRAWN, FIGURES]
-        )
+        return pa.table([*values, grouped, figures], names=[*columns, GROUP, FIGURES])
 
     def solve(rows: pa.Table) -> pa.Table:
         return tasks.without_values(solved, rows)
@@ -264,101 +295,89 @@ def _solving(job: Any, columns: Sequence[str], within: Sequence[str], key: bytes
     return solve
 
 
-@dataclass(frozen=True)
-class Permuted:
-    """A masked block."""
-
-    values: dict[str, Any]
-    groups: NDArray[np.uint32]
-    figures: dict[str, Any]
+def said(made: DataFrame) -> list[dict[str, Any]]:
+    """Collect the figures that blocks say beside their first record."""
+    return [json.loads(row[0]) for row in made.filter(F.col(FIGURES).isNotNull()).select(FIGURES).collect()]
 
 
-def permuted(
-    table: Table,
-    method: RankSwap,
-    meanings: Mapping[str, Meaning],
-    roots: Mapping[str, object],
-    ends: Mapping[str, Column | None],
-    key: bytes,
-    block: int,
-) -> Permuted:
-    """Form groups in a block whose rows are in their canonical order, and permute inside them by draws of the key.
-
-    ``ends`` are the lowest and the highest value of all records, by which differences of numbers are measured.
-    """
-    before = attributes(table, meanings, method.measure, roots, "keep")
-    for name, each in before.items():
-        span = ends[name]
-        if span is not None:
-            space = each.meaning.space([each.column, span], method.measure)
-            before[name] = replace(each, space=space, places=space.places[0])
-    known = list(before.values())
-    # An adversary is taken to know the groups; what must not be guessed are permutations, which have the whole key.
-    start = int(draws.numbers(key, block, 0, 1)[0])
-    partition = groups.form(known, method.k or 2, longer=method.anneal, seed=start)
-    n = len(table)
-    members = np.argsort(partition.group_of, kind="stable")
-    values, drawn = {}, None
-    for i, name in enumerate(before):
-        if drawn is None or method.draw == "independent":
-            drawn = draws.shuffled_within(partition.group_of, draws.numbers(key, block, i + 1, n))
-        rows = np.empty(n, dtype=np.int64)
-        rows[members] = drawn
-        values[name] = table.data[name].take(pa.array(rows))
-    figures = {
-        "records": n,
-        "attributes": {
-            name: {**partition.expected(each), "missing": each.column.missing} for name, each in before.items()
-        },
-        "groups": partition.summary({name: each.place_codes for name, each in before.items()}, {}),
-    }
-    return Permuted(values, partition.group_of, figures)
+# ---- the public summary
 
 
 def _summed(
-    said: Sequence[Mapping[str, Any]],
+    method: RankSwap | Microaggregate,
+    blocks: Sequence[Mapping[str, Any]],
     source: Source,
-    found: Mapping[str, Attribute],
-    within: Sequence[str],
+    found: Mapping[str, _Found],
+    made: DataFrame,
     seeded: bool,
 ) -> dict[str, Any]:
-    """Add up what the blocks say: expectations over all draws, of all records."""
-    if sum(block["records"] for block in said) != source.records:
+    """Add up what the blocks say."""
+    if sum(block["records"] for block in blocks) != source.records:
         raise plan.PlanError(plan.CHANGED)
-    public = {}
-    for name, here in zip(found, within, strict=True):
-        parts = [(block["records"], block["attributes"][here]) for block in said]
-        missing = sum(each["missing"] for _, each in parts)
-        lost = math.fsum(each["expected_missing_moved"] for _, each in parts)
-        squares = math.fsum(
-            each["expected_rmse"] ** 2 * (n - each["missing"] - each["expected_missing_moved"]) for n, each in parts
-        )
-        same = math.fsum(each["expected_unchanged"] * (n - each["missing"]) for n, each in parts)
-        known = source.records - missing
-        public[name] = {
-            "categories": found[name].size,
-            "missing": missing,
-            "root": found[name].root,
-            "expected_rmse": math.sqrt(squares / (known - lost)) if known > lost else 0.0,
-            "expected_unchanged": same / known if known else 1.0,
-            "expected_missing_moved": lost,
-        }
+    public: dict[str, Any] = {}
+    figures = {}
+    for name, each in found.items():
+        parts = [(block["records"], block["attributes"][source.at(name)]) for block in blocks]
+        missing = sum(part["missing"] for _, part in parts)
+        public[name] = {"categories": each.attribute.size, "missing": missing, "root": each.attribute.root}
+        if isinstance(method, Microaggregate):
+            column = made.select(source.at(name)).filter(F.col(source.at(name)).isNotNull())
+            figures[name] = _lost([part for _, part in parts], each, column.distinct().count())
+        elif method.strict:
+            public[name] |= _expected(parts, source.records - missing)
+    summary = {"records": source.records, "attributes": public}
+    if not method.grouped:
+        return summary
+    if isinstance(method, Microaggregate):
+        lessened, overall = published(figures)
+        summary = {"records": source.records,
+                   "attributes": {name: {**each, **lessened[name]} for name, each in public.items()},
+                   **overall}  # fmt: skip
     sizes: dict[int, int] = {}
-    for block in said:
+    for block in blocks:
         for size, times in block["groups"]["sizes"].items():
             sizes[int(size)] = sizes.get(int(size), 0) + times
-    smallest = min(sizes)
-    read_off = {
-        name: {what: sum(block["groups"]["read_off"][here][what] for block in said) for what in ("groups", "records")}
-        for name, here in zip(found, within, strict=True)
-    }
     grouped = {
         "count": sum(sizes.values()),
-        "smallest": smallest,
+        "smallest": min(sizes),
         "largest": max(sizes),
         "sizes": dict(sorted(sizes.items())),
         "constant": {},
-        "read_off": read_off,
+        "read_off": {
+            name: {
+                what: sum(block["groups"]["read_off"][source.at(name)][what] for block in blocks)
+                for what in ("groups", "records")
+            }
+            for name in found
+        },
     }
-    bound = None if seeded else 1 / smallest
-    return {"records": source.records, "attributes": public, "groups": grouped, "bound": bound}
+    return {**summary, "groups": grouped, "bound": None if seeded else 1 / min(sizes)}
+
+
+def _expected(parts: Sequence[tuple[int, Mapping[str, float]]], known: int) -> dict[str, float]:
+    """Return the expectations over all draws, of all blocks; so many records have a value."""
+    lost = math.fsum(each["expected_missing_moved"] for _, each in parts)
+    squares = math.fsum(
+        each["expected_rmse"] ** 2 * (n - each["missing"] - each["expected_missing_moved"]) for n, each in parts
+    )
+    same = math.fsum(each["expected_unchanged"] * (n - each["missing"]) for n, each in parts)
+    return {
+        "expected_rmse": math.sqrt(squares / (known - lost)) if known > lost else 0.0,
+        "expected_unchanged": same / known if known else 1.0,
+        "expected_missing_moved": lost,
+    }
+
+
+def _lost(parts: Sequence[Mapping[str, float]], found: _Found, values: int) -> dict[str, float]:
+    """Return what one value for all of a group loses of a column, of all blocks."""
+    records = sum(each["records"] for each in parts)
+    lost, total = math.fsum(each["squares"] for each in parts), total_squares(found.attribute, found.counts)
+    return {
+        "values": values,
+        "sse": lost / records if records else 0.0,
+        "rmse": math.sqrt(lost / records) if records else 0.0,
+        "loss": lost / total if total else 0.0,
+        "unchanged": sum(each["same"] for each in parts) / records if records else 1.0,
+        "missing_made": sum(each["missing_made"] for each in parts),
+        "missing_filled": sum(each["missing_filled"] for each in parts),
+    }

@@ -37,7 +37,7 @@ def stats(
     ``correlations``, a pandas frame with a row for each pair. Records in which a column is missing are left out of its
     mean and variance, those in which any is missing out of correlations.
     """
-    table = Source.of(frame, list(meanings)).counted().table()
+    table = Source.of(frame, list(meanings)).coded().counted().table()
     figures = {}
     for name, meaning in meanings.items():
         how: Any = {"measure": measure, "root": (roots or {}).get(name), "progress": progress}
@@ -63,7 +63,7 @@ def distortion(before: DataFrame, after: DataFrame, columns: Any = None, *, prog
     """Return what became of joint distributions: ``nominym.distortion.table`` of two Spark data frames."""
     names = list(before.columns) if columns is None else column_names(columns, list(before.columns))
     old, new = (
-        Source.of(frame, names, [name for name in frame.columns if name not in names]).counted().table()
+        Source.of(frame, names, [name for name in frame.columns if name not in names]).coded().counted().table()
         for frame in (before, after)
     )
     return one_machine.table(old, new, names, progress=progress)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.core.broadcast import Broadcast
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -16,15 +17,16 @@ from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_type
 
 from nominym.aggregate import Microaggregate
-from nominym.control import Progress, check_progress, check_seed
+from nominym.control import Progress, check_progress, check_seed, require
 from nominym.error import Advice, DataError, MissingValueError, ParameterError
 from nominym.groups import Notes
+from nominym.itemsets import Recode
 from nominym.meaning import Meaning
 from nominym.method import Method, Result
 from nominym.noise import Noise
 from nominym.spark import blocks as by_blocks
 from nominym.spark import draws, figures, kept, plan, tasks
-from nominym.spark.source import BLOCK, COUNT, DRAWN, GROUP, ORDER, OTHER, SUM, Source, summed, waiting
+from nominym.spark.source import BLOCK, COUNT, GROUP, ORDER, OTHER, SUM, Coded, Parts, Source, Staged, summed, waiting
 from nominym.swap import DataSwap, RankSwap
 from nominym.table import column_names
 
@@ -34,6 +36,8 @@ DRIVER_RECORDS = 20_000_000
 """Records up to which the driver plans by default: it holds their masked columns as codes, some hundred bytes each."""
 BLOCK_RECORDS = 250_000
 """Records that a task has at a time, about."""
+_RECORD, _CELL = 60, 30
+"""Bytes that the driver needs for a record, and for each of its values that the method reads."""
 
 
 def mask(
@@ -54,25 +58,6 @@ def mask(
     made = staged(method, data, meanings, plan=plan, seed=seed, progress=progress)
     made.forget()
     return made.result
-
-
-class Staged(NamedTuple):
-    """A result, its records where they wait until they are asked for, if they do, and what all tasks were told."""
-
-    result: Result
-    waiting: DataFrame | None
-    told: Sequence[Broadcast[Any]]
-
-    def forget(self) -> None:
-        """Let go of what waits, in memory and on disk; who asks for it has it computed again."""
-        if self.waiting is not None:
-            self.waiting.unpersist(blocking=True)
-
-    def end(self) -> None:
-        """Let go of all that tasks need, after which the result cannot be computed again."""
-        self.forget()
-        for each in self.told:
-            each.destroy()
 
 
 def staged(
@@ -97,12 +82,20 @@ def staged(
         raise ParameterError("give 'driver' or 'blocks', or None to choose by size", parameter="plan", value=plan)
     if not isinstance(data, DataFrame):
         raise DataError(f"a Spark data frame is needed, not {type(data).__name__}")
-    if plan == "blocks" and not _in_blocks(method):
+    if isinstance(method, Recode):
+        raise ParameterError(f"{method!r} recodes item sets", parameter="method", remedy="call nym.spark.recode")
+    if plan == "blocks" and not (_in_blocks(method) or getattr(method, "method", None) == "records"):
+        limited = getattr(method, "person", None) is not None or getattr(method, "sensitive", None)
+        what = "persons and values may have records in any block" if limited else "it depends on all records at once"
         raise ParameterError(
-            f"{method!r} depends on all records at once; blocks change what it does",
+            f"{method!r}: {what}",
             parameter="plan",
             value=plan,
-            remedy=Advice("give {}; blocks are for strict rank swapping without person and sensitive", plan="driver"),
+            remedy=Advice(
+                "give {}; blocks are for strict rank swapping and microaggregation, without person and sensitive, and "
+                "for SRS-3",
+                plan="driver",
+            ),
         )
     masked, beside, left_out = _columns(method, data, meanings)
     source = Source.of(data, [*masked, *beside], dropped)
@@ -116,7 +109,7 @@ def staged(
     checked = always or getattr(method, "grouped", False)
     told = kept.check(source, method, masked, others, meanings) if checked else Notes([], [])
     if chosen == "blocks":
-        return Staged(*by_blocks.mask(method, source, meanings, masked, others, told, seed))  # type: ignore[arg-type]
+        return by_blocks.mask(method, source, meanings, masked, others, told, seed)  # type: ignore[arg-type]
     return _by_driver(method, source, meanings, masked, others, left_out, told, seed, progress)
 
 
@@ -133,7 +126,9 @@ def _refuse_missing(source: Source, masked: Sequence[str]) -> None:
 
 
 def _in_blocks(method: Method) -> bool:
-    return isinstance(method, RankSwap) and method.strict and method.person is None and not method.sensitive
+    """Tell whether a method does in blocks what it does with all records at once: groups, and something inside them."""
+    grouped = isinstance(method, Microaggregate) or (isinstance(method, RankSwap) and method.strict)
+    return grouped and method.person is None and not method.sensitive  # type: ignore[attr-defined]
 
 
 def _columns(method: Method, data: DataFrame, meanings: Any) -> tuple[list[str], list[str], list[str]]:
@@ -162,7 +157,15 @@ def _by_driver(
     progress: Progress,
 ) -> Staged:
     """Run the method on all tuples on the driver, and give every record of a tuple one of its slots."""
-    counted = source.counted(whole=True)
+    columns = len(source.inside)
+    remedy = "give plan='blocks'" if _in_blocks(method) else "give the driver more memory, or mask fewer columns"
+    require(
+        source.records * (_RECORD + _CELL * columns),
+        f"a plan for {source.records:,} records of {columns:,} columns on the driver",
+        remedy,
+    )
+    coded = source.coded()
+    counted = coded.counted(whole=True)
     if counted.records != source.records:
         raise plan.PlanError(plan.CHANGED)
     # Other kept columns, which the owner may accept, are not there; they were judged on Spark.
@@ -178,7 +181,7 @@ def _by_driver(
         kind = result.data.schema.field(name).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         values[source.at(name)] = pa.array(list(column.categories), type=kind)
-    made, known = _placed(source, counted, masked, values, slots, key)
+    made, known = _placed(coded, source.fields, counted, masked, values, slots, key)
     summary, params = dict(result.summary), {**result.params, **method.params(), "engine": "spark", "plan": "driver"}
     if grouped:
         with waiting(made):
@@ -186,12 +189,14 @@ def _by_driver(
         sizing = summary["groups"]
         summary = {**summary, "groups": {**sizing, "constant": {**sizing["constant"], **constant}}}
     summary["notes"] = [*told.public, *summary.get("notes", ())]
-    result = replace(result, method=method, data=source.released(made, left_out), summary=summary, params=params)
+    data = source.released(made, masked, _parts(made, source.at(masked[0]), values, slots), left_out)
+    result = replace(result, method=method, data=data, summary=summary, params=params)
     return Staged(result, made if grouped else None, [known])
 
 
 def _placed(
-    source: Source,
+    source: Coded,
+    fields: Sequence[T.StructField],
     counted: plan.Counted,
     masked: Sequence[str],
     values: Mapping[str, pa.Array],
@@ -213,32 +218,40 @@ def _placed(
     each = [share.to_bytes() for share in shares.values()]
     total = pa.array([rows_of[block] for block in shares], pa.int64())
     shipped = session.createDataFrame(pa.table({BLOCK: ids, "share": pa.array(each, pa.binary()), SUM: total}))
-    before = {source.at(name): counted.categories[i] for i, name in enumerate(source.inside)}
+    before = {source.at(name): values for name, values in source.known.items()}
     schema = []
-    for here, field in zip(source.columns, source.fields, strict=True):
+    for here, field in zip(source.columns, fields, strict=True):
         kept_type = here not in values or values[here].type == before[here].type
         schema.append(T.StructField(here, field.dataType if kept_type else from_arrow_type(values[here].type), True))
-    schema += [T.StructField(name, T.LongType(), True) for name in (GROUP, DRAWN)]
+    schema.append(T.StructField(GROUP, T.LongType(), True))
     known = session.sparkContext.broadcast((before, values))
     place = tasks.placing(
         source.columns, source.within, [source.at(name) for name in masked], known,
-        (ORDER, OTHER, SUM, BLOCK, GROUP, DRAWN), key,
+        (ORDER, OTHER, SUM, BLOCK, GROUP), key,
     )  # fmt: skip
     rows = source.with_blocks(number, large, parts)
     return rows.groupBy(BLOCK).cogroup(shipped.groupBy(BLOCK)).applyInArrow(place, T.StructType(schema)), known
 
 
+def _parts(made: DataFrame, first: str, values: Mapping[str, pa.Array], slots: Any) -> Parts:
+    """Cut the parts of the release by the values that its first masked column has, which the driver knows."""
+    every = values[first]
+    counts = np.bincount(slots[:, 0], minlength=len(every) + 1)
+    keys = pa.concat_arrays([every, pa.nulls(1, every.type)])
+    order = pc.sort_indices(keys, null_placement="at_start")
+    return Parts.planned(made, F.col(first), keys.take(order), counts[order.to_numpy()])
+
+
 def _split(
-    source: Source, counted: plan.Counted, number: int, large: Sequence[int], parts: int, sums: dict[int, int]
+    source: Coded, counted: plan.Counted, number: int, large: Sequence[int], parts: int, sums: dict[int, int]
 ) -> dict[int, tuple[Any, Any, Any]]:
     """Count the tuples of large blocks in each of their parts, and put the sums of the parts in place of theirs."""
     rows = source.with_blocks(number, large, parts)
     chosen = rows.filter(F.pmod(F.col(BLOCK), F.lit(number)).isin(list(large)))
     counting = chosen.groupBy(*source.within, BLOCK).agg(F.count(F.lit(1)).alias(COUNT), summed())
-    found = plan.in_utc(counting.toArrow())
-    codes = np.column_stack(
-        [plan.coded_values(found[name], values) for name, values in zip(source.within, counted.categories, strict=True)]
-    )
+    found = counting.toArrow()
+    known = zip(source.within, counted.categories, strict=True)
+    codes = np.column_stack([plan.codes_of(found[name], len(values)) for name, values in known])
     block, counts = found[BLOCK].to_numpy().astype(np.int64), found[COUNT].to_numpy().astype(np.int64)
     home, part = block % number, block // number
     whole = {each: sums.pop(each) for each in large}
@@ -263,7 +276,8 @@ def rank_swap(
 
     ``plan="driver"`` has the law of the method on one machine; ``plan="blocks"``, for strict swapping of more records
     than a driver can plan, forms groups inside blocks of near records: the guarantee is the same, groups are a little
-    wider. By default the number of records decides.
+    wider. By default the number of records decides. SRS-3 (``method="records"``) is another method in blocks, since
+    candidates come from the same block; it is done so only if asked for, and is called "records in blocks" then.
     """
     return mask(RankSwap(k, **options), frame, meanings, plan=plan, seed=seed, progress=progress)
 
@@ -273,12 +287,16 @@ def microaggregate(
     meanings: Mapping[str, Meaning],
     k: int | None = None,
     *,
+    plan: Plan | None = None,
     seed: int | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> Result:
-    """Give all records of a group the same masked values; options are those of ``nominym.microaggregate``."""
-    return mask(Microaggregate(k, **options), frame, meanings, seed=seed, progress=progress)
+    """Give all records of a group the same masked values; options are those of ``nominym.microaggregate``.
+
+    ``plan`` is as in ``rank_swap``.
+    """
+    return mask(Microaggregate(k, **options), frame, meanings, plan=plan, seed=seed, progress=progress)
 
 
 def data_swap(

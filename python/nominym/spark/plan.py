@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nominym.error import NominymError
 from nominym.spark import draws
-from nominym.table import Column, Table, code
+from nominym.table import Column, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,16 +65,12 @@ class Counted:
     """Of each tuple, what ``hash_sum`` says of the whole rows that have it."""
 
     @classmethod
-    def of(cls, table: pa.Table, names: Sequence[Any], count: str, place: str, total: str | None = None) -> Counted:
-        """Code distinct tuples: the first columns are the names', in their order."""
-        columns = [code(table.column(i).combine_chunks(), str(name)) for i, name in enumerate(names)]
-        codes = np.column_stack([np.minimum(column.codes, np.uint32(column.size)) for column in columns])
+    def of(cls, table: pa.Table, names: Sequence[Any], categories: Sequence[pa.Array], *about: str) -> Counted:
+        """Order distinct tuples: the first columns are the codes of the names', ``about`` names the other columns."""
+        codes = np.column_stack([codes_of(table.column(i), len(values)) for i, values in enumerate(categories)])
         order = np.lexsort(codes.T[::-1])
-        categories = tuple(categories_of(column, table.field(i).type) for i, column in enumerate(columns))
-        counts = table[count].to_numpy().astype(np.int64)[order]
-        sums = None if total is None else table[total].to_numpy().astype(np.int64)[order]
-        return cls(tuple(names), np.ascontiguousarray(codes[order]), categories, counts,
-                   table[place].to_numpy().astype(np.int64)[order], sums)  # fmt: skip
+        more = [table[name].to_numpy().astype(np.int64)[order] for name in about]
+        return cls(tuple(names), np.ascontiguousarray(codes[order]), tuple(categories), *more)
 
     @property
     def records(self) -> int:
@@ -237,18 +232,15 @@ def placed(
     return order, slots[draws.shuffled_within(owner, draws.numbers(key, block, 0, len(owner)))]
 
 
-def coded_values(values: pa.ChunkedArray | pa.Array, categories: pa.Array) -> NDArray[np.uint32]:
-    """Return the code of each value among the categories; what is missing has one code more.
+def codes_of(found: pa.ChunkedArray | pa.Array, size: int) -> NDArray[np.uint32]:
+    """Read codes as Spark has them; what is missing, −1 there, has one code more than there are categories.
 
-    Refuses values that are none of them.
+    Refuses values that were none of the categories: Spark found no code for them.
     """
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    found = pc.index_in(values, value_set=categories)
-    if found.null_count > values.null_count:
+    if found.null_count:
         raise PlanError(CHANGED)
-    codes: NDArray[np.uint32] = found.fill_null(len(categories)).to_numpy(zero_copy_only=False).astype(np.uint32)
-    return codes
+    codes = found.to_numpy().astype(np.int64)
+    return np.where(codes < 0, size, codes).astype(np.uint32)
 
 
 def taken(categories: pa.Array, codes: NDArray[np.uint32]) -> pa.Array:

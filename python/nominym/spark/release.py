@@ -30,16 +30,21 @@ from nominym.release.pipeline import (
     ROLES,
     Paths,
     Shared,
+    check_items,
     check_mapping,
     check_meant,
     check_roles,
     manifest_of,
+    refuse_sets,
     warn_of_persons,
+    with_items,
     with_roles,
 )
+from nominym.spark import sets
 from nominym.spark.methods import staged
 from nominym.spark.plan import CHANGED, PlanError
-from nominym.spark.source import quoted, sizes
+from nominym.spark.sets import Where
+from nominym.spark.source import Staged, quoted, sizes
 from nominym.swap import DataSwap
 
 if TYPE_CHECKING:
@@ -64,6 +69,7 @@ def publish(
     method: Method,
     meanings: Any = None,
     *,
+    where: Where | None = None,
     plan: Any = None,
     master: str | None = None,
     overwrite: bool = False,
@@ -72,15 +78,23 @@ def publish(
 ) -> Publication:
     """Make a release of a Spark data frame or a Parquet folder; ``nominym.publish`` explains roles and meanings.
 
-    The folder is written under another name first, and has its own when it is complete.
+    ``where`` says which columns hold item sets. The folder is written under another name first, and has its own when it
+    is complete.
     """
-    if isinstance(method, Recode):
-        raise ParameterError(f"{method!r} recodes item sets, on one machine only", parameter="method")
+    where = where or Where()
+    if not isinstance(method, Recode):
+        refuse_sets(where._asdict())
     out = as_path(target)
-    paths = Paths(out, manifest_path(out), None)
     _check_target(source, out, overwrite)
     data = _read(source, master)
     _check_inputs(data, out)
+    how: dict[str, Any] = {"plan": plan, "seed": seed, "progress": progress}
+    if isinstance(method, Recode):
+        check_items(method, roles, meanings or {})
+        method, described = with_items(method, meanings or {}, progress)
+        staging = sets.staged(method, data, where, **how)
+        shape = {"items": staging.result.summary["items"]}
+        return _written(staging, out, overwrite, data, seed, meanings=described, output=shape)
     method, given = with_roles(method, check_mapping(roles))
     given = check_roles(given, data.columns)
     masked = [name for name, role in given.items() if role == QUASI]
@@ -94,22 +108,28 @@ def publish(
     if getattr(method, "bound", None) is not None and getattr(method, "person", None) is None:
         warn_of_persons({name: _shared(data, name) for name in identifiers})
     meant = {name: known.get(name, Equality()) for name in masked}
-    staging = staged(method, data, meant, plan=plan, seed=seed, progress=progress, dropped=identifiers, always=True)
+    staging = staged(method, data, meant, dropped=identifiers, always=True, **how)
+    return _written(
+        staging, out, overwrite, data, seed,
+        roles={role: [name for name, has in given.items() if has == role] for role in ROLES},
+        meanings={name: describe(meaning, sources.get(name)) for name, meaning in known.items()},
+        output={"columns": len(staging.result.data.columns)},
+    )  # fmt: skip
+
+
+def _written(
+    staging: Staged, out: Path, overwrite: bool, data: DataFrame, seed: int | None, *, output: Any, **more: Any
+) -> Publication:
+    """Write what is staged, and its manifest; ``more`` is what the manifest says besides."""
+    paths = Paths(out, manifest_path(out), None)
     made = staging.result
     try:
         draft = _draft(made.data, out)
         try:
             if sum(pq.read_metadata(part).num_rows for part in _parts(draft)) != made.summary["records"]:
                 raise PlanError(CHANGED)
-            found = _fingerprint(draft)
-            manifest = manifest_of(
-                made,
-                seed,
-                roles={role: [name for name, has in given.items() if has == role] for role in ROLES},
-                meanings={name: describe(meaning, sources.get(name)) for name, meaning in known.items()},
-                order="sorted",
-                output={**found, "name": out.name, "rows": made.summary["records"], "columns": len(made.data.columns)},
-            )
+            shape = {**_fingerprint(draft), "name": out.name, "rows": made.summary["records"], **output}
+            manifest = manifest_of(made, seed, order="sorted", output=shape, **more)
             beside = draft.with_name(f"{draft.name}.json")
             beside.write_text(manifest.to_json(), encoding="utf-8")
             _put(draft, out, overwrite)

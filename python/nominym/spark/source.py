@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark import StorageLevel
+from pyspark.core.broadcast import Broadcast
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from nominym.error import DataError, no_column
-from nominym.spark import tasks
-from nominym.spark.plan import Counted, in_utc
+from nominym.method import Result
+from nominym.spark.plan import Counted, in_utc, ranges
 
 COUNT, PLACE, BLOCK, ORDER, OTHER, GROUP = "n", "place", "block", "order", "other", "group"
-DRAWN, SUM = "drawn", "sum"
+SUM, Z, CELL = "sum", "z", "cell"
 """Columns of our own; those of the table are called c0, c1, …"""
 
+_BROADCAST = 1_000_000
+"""Categories up to which all tasks get the codes of all of them."""
 _CATEGORIES = (
     T.StringType, T.BooleanType, T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.FloatType, T.DoubleType,
     T.DecimalType, T.DateType, T.TimestampType, T.TimestampNTZType,
@@ -61,7 +65,7 @@ class Source:
         columns = []
         for i, field in enumerate(fields):
             if field.name in inside:
-                _check_categories(field)
+                check_categories(field)
             if not _can_be_sorted(field.dataType):
                 raise DataError(
                     f"its type {field.dataType.simpleString()} has no order in which different values differ and that "
@@ -69,7 +73,7 @@ class Source:
                     column=field.name,
                     remedy="drop the column, or turn it into text first",
                 )
-            columns.append(_written(quoted(field.name), field, field.name in inside).alias(f"c{i}"))
+            columns.append(written(quoted(field.name), field, field.name in inside).alias(f"c{i}"))
         kept = tuple(field.name for field in fields)
         return cls(data.select(*columns), kept, tuple(fields), tuple(name for name in kept if name in inside))
 
@@ -92,13 +96,43 @@ class Source:
         """Records in all."""
         return int(self.data.count())
 
-    def counted(self, whole: bool = False) -> Counted:
-        """Bring the distinct tuples and their counts to the driver; of ``whole`` rows, sums of their hashes as well."""
-        place = F.xxhash64(*self.within).alias(PLACE)
-        sums = [summed()] if whole else []
-        rows = self.hashed() if whole else self.data
-        found = rows.groupBy(*self.within).agg(F.count(F.lit(1)).alias(COUNT), *sums).select("*", place)
-        return Counted.of(in_utc(found.toArrow()), self.inside, COUNT, PLACE, SUM if whole else None)
+    def categories(self, name: Any) -> tuple[pa.Array, NDArray[np.int64]]:
+        """Bring the values of a column to the driver, in their order, and the records of each, of none last."""
+        here = self.at(name)
+        table = in_utc(self.data.groupBy(here).agg(F.count(F.lit(1)).alias(COUNT)).toArrow()).combine_chunks()
+        values, counts = table[here].combine_chunks(), table[COUNT].to_numpy().astype(np.int64)
+        order = pc.sort_indices(values).to_numpy()
+        gaps = int(counts[values.is_null().to_numpy(zero_copy_only=False)].sum())
+        order = order[: len(values) - values.null_count]
+        return values.take(pa.array(order)), np.append(counts[order], gaps)
+
+    def coded(
+        self, values: Mapping[Any, pa.Array] | None = None, spreads: Mapping[Any, NDArray[np.int64]] | None = None
+    ) -> Coded:
+        """Put codes in place of the values that the method reads, where the records are.
+
+        ``values`` are the categories in the order of their codes, by default in their own. With ``spreads``, one of
+        each category and then of what is missing, the column ``Z`` has the sum of those of a record.
+        """
+        known = {name: self.categories(name)[0] for name in self.inside} if values is None else values
+        data, new, z = self.data, {}, []
+        for name, every in known.items():
+            here = self.at(name)
+            columns = {f"v{here}": every, f"k{here}": pa.array(np.arange(len(every), dtype=np.int32))}
+            if spreads is not None:
+                columns[f"z{here}"] = pa.array(spreads[name][:-1])
+                z.append(F.coalesce(F.col(f"z{here}"), F.lit(int(spreads[name][-1]))))
+            table = self.data.sparkSession.createDataFrame(pa.table(columns), _typed(columns, here, self.data))
+            few = F.broadcast(table) if len(every) <= _BROADCAST else table
+            data = data.join(few, F.col(here) == F.col(f"v{here}"), "left")
+            # No code, then, has a value that was not there when categories were counted.
+            new[here] = F.when(F.col(here).isNull(), -1).otherwise(F.col(f"k{here}")).cast("int")
+        chosen = [new.get(here, F.col(here)).alias(here) for here in self.columns]
+        data = data.select(*chosen, *([sum(z[1:], z[0]).alias(Z)] if z else []))
+        fields = tuple(
+            T.StructField(field.name, T.IntegerType()) if field.name in known else field for field in self.fields
+        )
+        return Coded(data, self.names, fields, self.inside, dict(known))
 
     def hashed(self) -> DataFrame:
         """Add two hashes of whole rows, for their canonical order: rows that agree in both are equal."""
@@ -117,16 +151,40 @@ class Source:
         part = F.pmod(F.col(OTHER), F.lit(parts)).cast("int")
         return hashed.withColumn(BLOCK, F.when(block.isin(list(large)), block + F.lit(blocks) * part).otherwise(block))
 
-    def released(self, made: DataFrame, left_out: Sequence[Any] = ()) -> DataFrame:
+    def released(self, made: DataFrame, masked: Sequence[Any], parts: Parts, left_out: Sequence[Any] = ()) -> DataFrame:
         """Give columns their names back, and sort by content, so that neither order nor files tell anything."""
-        chosen = {f"c{i}": name for i, name in enumerate(self.names) if name not in left_out}
-        frame = mixed(made, list(chosen)).select(*(F.col(here).alias(name) for here, name in chosen.items()))
-        return frame.orderBy(*(quoted(name) for name in frame.columns))
+        chosen = {self.at(name): name for name in self.names if name not in left_out}
+        first = [self.at(name) for name in masked]
+        order = [*first, *(here for here in chosen if here not in first)]
+        rows = parts.sorted(made, order)
+        return rows.select(*(F.col(here).alias(name) for here, name in chosen.items()))
 
     def table(self, names: Sequence[Any], data: DataFrame | None = None) -> pa.Table:
         """Bring some columns of all records, or of those in ``data``, to the driver."""
         found = (self.data if data is None else data).select(*(self.at(name) for name in names)).toArrow()
         return in_utc(found).rename_columns(list(map(str, names)))
+
+
+@dataclass(frozen=True, eq=False)
+class Coded(Source):
+    """The same records with codes in place of the values that the method reads; −1 is a missing one."""
+
+    known: Mapping[Any, pa.Array]
+    """The categories of each column."""
+
+    def counted(self, whole: bool = False) -> Counted:
+        """Bring the distinct tuples and their counts to the driver; of ``whole`` rows, sums of their hashes as well."""
+        place = F.xxhash64(*self.within).alias(PLACE)
+        rows = self.hashed() if whole else self.data
+        sums = [summed()] if whole else []
+        found = rows.groupBy(*self.within).agg(F.count(F.lit(1)).alias(COUNT), *sums).select("*", place)
+        values = [self.known[name] for name in self.inside]
+        return Counted.of(found.toArrow(), self.inside, values, COUNT, PLACE, *([SUM] if whole else []))
+
+
+def _typed(columns: Mapping[str, Any], here: str, data: DataFrame) -> T.StructType:
+    kinds = {"v": data.schema[here].dataType, "k": T.IntegerType(), "z": T.LongType()}
+    return T.StructType([T.StructField(name, kinds[name[0]]) for name in columns])
 
 
 def sizes(data: DataFrame, columns: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -141,15 +199,82 @@ def summed() -> Any:
     return F.sum(F.shiftright(F.col(ORDER), 32)).alias(SUM)
 
 
-def mixed(made: DataFrame, columns: Sequence[str]) -> DataFrame:
-    """Return some columns of masked records, all of them in one random order that the key draws.
+PART_RECORDS = 500_000
+"""Records of a part of a release, about."""
+_TO = "to"
 
-    Spark cuts a sorted table into parts by a sample of its rows, and takes that by their position, with a seed that
-    everybody knows. In the order in which tasks return rows, a position tells what the record was before masking.
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Where the rows of a release go: to parts that follow each other in its order.
+
+    Spark cuts a sorted table into parts by a sample of its rows, and takes that by their position, which may tell what
+    a record was before masking. So parts are cut by content alone: by a ``key`` that follows from the column that comes
+    first in the order, and the counts of keys in the release. A key with more records than a part has is spread over
+    several by a hash of whole rows.
     """
-    schema = T.StructType([made.schema[name] for name in columns])
-    # The function stands between two sorts, of which Spark would leave out the first.
-    return made.repartition(DRAWN).sortWithinPartitions(DRAWN).mapInArrow(tasks.passing(list(columns)), schema)
+
+    key: Any
+    to: DataFrame
+    number: int
+
+    @classmethod
+    def of(cls, made: DataFrame, first: str) -> Parts:
+        """Count the keys of masked records, which may be few for many values."""
+        key = key_of(F.col(first), made.schema[first].dataType)
+        found = made.groupBy(key.alias(PLACE)).agg(F.count(F.lit(1)).alias(COUNT)).orderBy(PLACE).toArrow()
+        found = in_utc(found)
+        return cls.planned(made, key, found[PLACE], found[COUNT].to_numpy().astype(np.int64))
+
+    @classmethod
+    def planned(cls, made: DataFrame, key: Any, keys: Any, counts: NDArray[np.int64]) -> Parts:
+        """Cut parts by keys in their order, and the number of records of each."""
+        records = int(counts.sum())
+        number = max(1, -(-records // PART_RECORDS))
+        ends = np.cumsum(counts)
+        first, last = ((ends - counts) * number // max(records, 1), (ends - 1) * number // max(records, 1))
+        last = np.where(counts > PART_RECORDS, last, first)
+        session = made.sparkSession
+        at = partitioned(session, number)
+        flat, offsets = at[ranges(first, last - first + 1)], np.concatenate(([0], np.cumsum(last - first + 1)))
+        to = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(flat))
+        table = pa.table({PLACE: keys, _TO: to})
+        return cls(key, session.createDataFrame(table), number)
+
+    def sorted(self, made: DataFrame, order: Sequence[str]) -> DataFrame:
+        """Bring rows into their parts, and sort each."""
+        rows = made.select(*order)
+        content = [part for here in order for part in content_of(F.col(here), rows.schema[here].dataType)]
+        there = F.col(_TO)
+        chosen = F.when(
+            F.size(there) > 1, F.element_at(there, (F.pmod(F.xxhash64(*content), F.size(there)) + 1).cast("int"))
+        )
+        rows = rows.withColumn(PLACE, self.key).join(F.broadcast(self.to.withColumnRenamed(PLACE, BLOCK)),
+                                                     F.col(PLACE).eqNullSafe(F.col(BLOCK)), "left")  # fmt: skip
+        rows = rows.select(*order, chosen.otherwise(F.element_at(there, 1)).alias(PLACE))
+        return rows.repartition(self.number, PLACE).sortWithinPartitions(*order).select(*order)
+
+
+def key_of(column: Any, kind: T.DataType) -> Any:
+    """Return a key that is the same for many values, and in the same order as they."""
+    if isinstance(kind, T.StringType):
+        return F.substring(column, 1, 4)
+    if isinstance(kind, T.ArrayType):
+        return F.slice(column, 1, 1)
+    if isinstance(kind, T.BooleanType):
+        return column
+    if isinstance(kind, T.DateType | T.TimestampType | T.TimestampNTZType):
+        return F.unix_date(column.cast("date"))
+    size = column.cast("double")
+    return F.floor(F.signum(size) * F.log2(F.abs(size) + 1) * 64)
+
+
+def partitioned(session: Any, number: int) -> NDArray[np.int64]:
+    """Return a number for each partition that Spark sends there by its hash."""
+    tried = number * (10 + number.bit_length())
+    found = session.range(tried).select(F.pmod(F.hash("id"), F.lit(number)).alias(PLACE)).toArrow()[PLACE].to_numpy()
+    _, first = np.unique(found, return_index=True)
+    return first.astype(np.int64)
 
 
 def content_of(column: Any, kind: T.DataType) -> list[Any]:
@@ -176,7 +301,8 @@ def quoted(name: str) -> Any:
     return F.col("`" + name.replace("`", "``") + "`")
 
 
-def _check_categories(field: T.StructField) -> None:
+def check_categories(field: T.StructField) -> None:
+    """Refuse columns of types that are not compared."""
     if not isinstance(field.dataType, _CATEGORIES):
         raise DataError(
             f"its type {field.dataType.simpleString()} has no categories on Spark: text, numbers, dates and times have",
@@ -185,7 +311,7 @@ def _check_categories(field: T.StructField) -> None:
         )
 
 
-def _written(column: Any, field: T.StructField, inside: bool) -> Any:
+def written(column: Any, field: T.StructField, inside: bool) -> Any:
     """Write values in one way where they are compared: NaN is missing, and −0 is 0."""
     if inside and isinstance(field.dataType, T.FloatType | T.DoubleType):
         kind = field.dataType
@@ -204,6 +330,25 @@ def _can_be_sorted(kind: T.DataType) -> bool:
     return not isinstance(
         kind, T.MapType | T.VariantType | T.UserDefinedType | T.CalendarIntervalType | T.YearMonthIntervalType
     )
+
+
+class Staged(NamedTuple):
+    """A result, its records where they wait until they are asked for, if they do, and what all tasks were told."""
+
+    result: Result
+    waiting: DataFrame | None
+    told: Sequence[Broadcast[Any]]
+
+    def forget(self) -> None:
+        """Let go of what waits, in memory and on disk; who asks for it has it computed again."""
+        if self.waiting is not None:
+            self.waiting.unpersist(blocking=True)
+
+    def end(self) -> None:
+        """Let go of all that tasks need, after which the result cannot be computed again."""
+        self.forget()
+        for each in self.told:
+            each.destroy()
 
 
 @contextmanager

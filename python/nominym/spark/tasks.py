@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from nominym.spark import draws, plan
+from nominym.spark import plan
 
 Made = TypeVar("Made")
 
@@ -27,6 +27,18 @@ def without_values(run: Callable[..., Made], *given: Any) -> Made:
         told = f"a task of nominym failed ({type(fault).__name__}); no more is said, since messages may quote the data"
     # Outside of the handler, so that what was raised first is no context of this, and is shown nowhere.
     raise plan.PlanError(told)
+
+
+def of_batches(
+    run: Callable[[pa.RecordBatch], pa.RecordBatch],
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Make a task of a function of batches."""
+
+    def each(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield without_values(run, batch)
+
+    return each
 
 
 def use_task_threads() -> None:
@@ -44,16 +56,16 @@ def placing(
     within: list[str],
     masked: list[str],
     known: Any,
-    names: tuple[str, str, str, str, str, str],
+    names: tuple[str, str, str, str, str],
     key: bytes,
 ) -> Callable[[pa.Table, pa.Table], pa.Table]:
     """Make the function that gives the slots of a block to its records.
 
-    ``known`` broadcasts the categories of the columns ``within`` the tuples, and those of the ``masked`` ones after
-    masking. ``names`` are those of the two hashes, of the sum of the first, of the block, of the group, and of the
-    number that rows are mixed by.
+    Columns ``within`` the tuples come as codes; ``known`` broadcasts their categories, and those of the ``masked`` ones
+    after masking. ``names`` are those of the two hashes, of the sum of the first, of the block,
+    and of the group.
     """
-    first, second, total, block, group, drawn = names
+    first, second, total, block, group = names
 
     def placed(left: pa.Table, right: pa.Table) -> pa.Table:
         if right.num_rows != 1 or plan.hash_sum(left[first]) != right[total][0].as_py():
@@ -62,31 +74,17 @@ def placing(
         before, after = known.value
         number = right[block][0].as_py()
         share = plan.Share.from_bytes(right["share"][0].as_py())
-        codes = [plan.coded_values(left[name], before[name].cast(left.field(name).type)) for name in within]
+        codes = [plan.codes_of(left[name], len(before[name])) for name in within]
         hashes = [left[name].to_numpy() for name in (second, first)]
         order, slots = plan.placed(np.column_stack(codes), hashes, share, key, number)
-        rows = left.select([name for name in columns if name not in masked]).take(pa.array(order))
-        new = {name: plan.taken(after[name], slots[:, i]) for i, name in enumerate(masked)}
+        rows = left.select([name for name in columns if name not in within]).take(pa.array(order))
+        new = {name: plan.taken(before[name], found[order]) for name, found in zip(within, codes, strict=True)}
+        new |= {name: plan.taken(after[name], slots[:, i]) for i, name in enumerate(masked)}
         made = [new[name] if name in new else rows[name] for name in columns]
         groups = pa.array(slots[:, -1].astype(np.int64))
-        return pa.table([*made, groups, mixing(key, number, len(order))], names=[*columns, group, drawn])
+        return pa.table([*made, groups], names=[*columns, group])
 
     def place(left: pa.Table, right: pa.Table) -> pa.Table:
         return without_values(placed, left, right)
 
     return place
-
-
-def mixing(key: bytes, block: int, records: int) -> pa.Array:
-    """Draw the numbers by which the rows of a block are mixed with all others before the release is sorted."""
-    return pa.array(draws.numbers(key, block, -2, records).view(np.int64))
-
-
-def passing(columns: list[str]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Make the function that passes some columns on, in the order in which the rows come."""
-
-    def pass_on(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield plan.in_utc(batch.select(columns))
-
-    return pass_on

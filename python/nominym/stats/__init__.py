@@ -1,10 +1,10 @@
-"""Semantic statistics: exact at any number of records, because they are computed on categories.
+"""Semantic statistics: exact for any number of records, because they are computed on categories.
 
 The semantic ones (``semantic``) are those of the thesis: mean and variance over a taxonomy, distance covariance and
 correlation, root mean square error. ``marginality`` maps hierarchical values to numbers.
 
-All take columns of any library or plain sequences; records with a missing value are left out (``missing="keep"``) or
-refused (``missing="error"``).
+All take columns of any library or plain sequences; records with a missing value are left out (``missing="keep"``) or an
+error (``missing="error"``).
 """
 
 from nominym.stats.figures import interval, quantiles

@@ -1,4 +1,4 @@
-"""Figures made of counts: quantiles, and how far a sample may be from the whole."""
+"""Figures from counts: quantiles, and confidence intervals of a sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Z = 1.959964
 
 
 def quantiles(counts: NDArray[np.uint64], values: NDArray[Any] | None = None) -> dict[str, int]:
-    """Return quantiles of values that occur so often; the values ascend, by default 0, 1, 2, …
+    """Return quantiles of values with given frequencies; the values ascend, by default 0, 1, 2, …
 
     >>> quantiles(np.array([1, 0, 3], dtype=np.uint64))["median"]
     2
@@ -38,9 +38,9 @@ def interval(
     """Return 95 % bounds for the mean of numbers from 0 to 1, given the mean and the mean square of a sample.
 
     The score interval of Wilson for a share, with the sample size that would give a share the variance that was seen:
-    numbers between 0 and 1 vary less than zeros and ones of the same mean. If nothing varies in the sample, its size is
-    taken as it is. With the size of the ``population``, a sample that is a good part of it knows it better. Another
-    ``z``, the quantile of the standard normal distribution, gives bounds of another level.
+    numbers between 0 and 1 vary less than zeros and ones of the same mean. If nothing varies in the sample, its own
+    size is used. With the size of the ``population``, the interval of a sample that is a large part of it is narrower.
+    Another ``z``, the quantile of the standard normal distribution, gives bounds of another level.
 
     >>> [round(bound, 4) for bound in interval(0.1, 0.1, 100)]
     [0.0552, 0.1744]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Tree = Literal["first-parent"] | None
-"""How to make a tree of a taxonomy with several parents; ``None`` refuses one."""
+"""How to make a tree of a taxonomy with several parents; ``None`` raises an error instead."""
 
 
 def _as_tree(tax: Taxonomy, tree: Tree) -> Taxonomy:
@@ -54,7 +54,7 @@ class _Mapped:
 
     @property
     def variance(self) -> float:
-        """Mean marginality of the records (definition 2)."""
+        """Return the mean marginality of the records (definition 2)."""
         return math.fsum(self.column.counts * self.of_category) / int(self.column.counts.sum())
 
 
@@ -95,7 +95,7 @@ def marginality_mean(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: 
 
 
 def marginality_variance(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "keep") -> float:
-    """Average the marginality of the values (definition 2).
+    """Return the mean marginality of the values (definition 2).
 
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
     >>> round(marginality_variance(["flu", "coma", "deep coma"], tax), 4)
@@ -107,7 +107,7 @@ def marginality_variance(values: Any, tax: Taxonomy, *, tree: Tree = None, missi
 def marginality_covariance(
     x: Any, y: Any, tax_x: Taxonomy, tax_y: Taxonomy, *, tree: Tree = None, missing: Missing = "keep"
 ) -> float:
-    """Average the geometric mean of both values' marginalities (definition 3); records with both values count.
+    """Return the mean of the geometric means of both values' marginalities (definition 3), over records with both.
 
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
     >>> marginality_covariance(["flu", "coma"], ["coma", "flu"], tax, tax)
@@ -120,7 +120,7 @@ def marginality_covariance(
 def marginality_covariance_matrix(
     frame: Any, taxonomies: Mapping[Any, Taxonomy], *, tree: Tree = None, missing: Missing = "keep"
 ) -> pd.DataFrame:
-    """Collect variances (diagonal) and covariances of several columns; only records with all values are used.
+    """Return variances (diagonal) and covariances of several columns, over records with all values.
 
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
     >>> marginality_covariance_matrix({"first": ["flu", "coma"], "second": ["coma", "flu"]}, {"first": tax})
@@ -141,7 +141,7 @@ def marginality_covariance_matrix(
 
 
 def var_h(values: Any, tax: Taxonomy, *, tree: Tree = None, missing: Missing = "keep") -> Fraction:
-    """Give the nominal variance of Domingo-Ferrer and Solanas (2008), exactly (algorithm 1).
+    """Return the nominal variance of Domingo-Ferrer and Solanas (2008), exactly (algorithm 1).
 
     The base is the largest number of children in the taxonomy given, before it is pruned to the values. Children are
     ranked by the number of values below them (ties by id); the variance of each digit is the sample variance
@@ -171,13 +171,13 @@ def sse_distance(
     tree: Tree = None,
     progress: Progress = None,
 ) -> NDArray[np.float64]:
-    """Measure the distance of pairs of records over nominal, ordinal and numerical columns (definition 4).
+    """Measure the distance between pairs of records over nominal, ordinal and numerical columns (definition 4).
 
-    ``first`` and ``second`` are row numbers (one, or as many as pairs are asked for). ``taxonomies`` says what columns
-    mean: a ``Taxonomy`` for concepts, an ``Order`` for ranked values, ``Equality`` for plain categories; numbers and
-    ordered categories (by rank) need none. Each column's part is the variance within the pair by the variance of all
-    records; a column without variance has no part. The variance of plain categories is half the probability that two
-    different records differ, as that of numbers is half their expected squared difference.
+    ``first`` and ``second`` are row numbers (one each, or one per pair). ``taxonomies`` gives the meanings of columns:
+    a ``Taxonomy`` for concepts, an ``Order`` for ranked values, ``Equality`` for plain categories; numbers and ordered
+    categories (by rank) need none. Each column contributes the variance within the pair divided by the variance of all
+    records; a column without variance contributes nothing. The variance of plain categories is half the probability
+    that two different records differ, as that of numbers is half their expected squared difference.
 
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
     >>> frame = {"diag": ["flu", "coma", "deep coma"], "age": [30, 60, 90]}

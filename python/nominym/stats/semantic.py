@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Common(TypedDict, total=False):
-    """What all statistics take by keyword."""
+    """Keyword options of all statistics."""
 
     measure: str | Measure
     missing: Missing
@@ -36,20 +36,20 @@ class Common(TypedDict, total=False):
 
 
 class Options(Common, total=False):
-    """The same for one column, and its root for depths: by default the least common subsumer of its values."""
+    """Options for one column, with its root for depths: by default the least common subsumer of its values."""
 
     root: object
 
 
 class PairOptions(Common, total=False):
-    """The same for two columns."""
+    """Options for two columns."""
 
     root_x: object
     root_y: object
 
 
 def semantic_mean(values: Any, tax: Meaning, **options: Unpack[Options]) -> str:
-    """Find the concept, of all below the values' least common subsumer, nearest to all values (4.18); ties by id.
+    """Find the concept nearest to all values, among all below their least common subsumer (4.18); ties by id.
 
     >>> from nominym import Taxonomy
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
@@ -61,7 +61,7 @@ def semantic_mean(values: Any, tax: Meaning, **options: Unpack[Options]) -> str:
 
 
 def semantic_variance(values: Any, tax: Meaning, **options: Unpack[Options]) -> float:
-    """Average the squared distances to the semantic mean (4.19).
+    """Return the mean squared distance to the semantic mean (4.19).
 
     >>> from nominym import Taxonomy
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
@@ -72,7 +72,7 @@ def semantic_variance(values: Any, tax: Meaning, **options: Unpack[Options]) -> 
 
 
 def distance_covariance(x: Any, y: Any, tax_x: Meaning, tax_y: Meaning, **options: Unpack[PairOptions]) -> float:
-    """Measure how the distances within two columns go together (4.23): ``sdCov``, never negative.
+    """Return the distance covariance of two columns (4.23): ``sdCov``, never negative.
 
     A negative sum, which distances that are not Euclidean can give, counts as 0.
 
@@ -85,7 +85,7 @@ def distance_covariance(x: Any, y: Any, tax_x: Meaning, tax_y: Meaning, **option
 
 
 def distance_variance(x: Any, tax: Meaning, **options: Unpack[Options]) -> float:
-    """Measure the distance covariance of a column with itself (4.25): ``sdVar``.
+    """Return the distance covariance of a column with itself (4.25): ``sdVar``.
 
     >>> from nominym import Taxonomy
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
@@ -96,7 +96,7 @@ def distance_variance(x: Any, tax: Meaning, **options: Unpack[Options]) -> float
 
 
 def distance_correlation(x: Any, y: Any, tax_x: Meaning, tax_y: Meaning, **options: Unpack[PairOptions]) -> float:
-    """Measure the association of two columns (4.24): ``sdCor``, 0 where a variance is 0.
+    """Return the distance correlation of two columns (4.24): ``sdCor``, 0 where a variance is 0.
 
     Only records with both values are used, for the variances too.
 
@@ -112,7 +112,7 @@ def distance_correlation(x: Any, y: Any, tax_x: Meaning, tax_y: Meaning, **optio
 def covariance_matrix(
     frame: Any, meanings: Mapping[Any, Meaning], *, roots: Mapping[Any, object] | None = None, **options: Unpack[Common]
 ) -> pd.DataFrame:
-    """Collect ``sdVar`` (diagonal) and ``sdCov`` of several columns; only records with all values are used.
+    """Return ``sdVar`` (diagonal) and ``sdCov`` of several columns, over records with all values.
 
     >>> from nominym import Taxonomy
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness"), ("deep coma", "coma")])
@@ -149,7 +149,7 @@ def _attributes(
 
 
 def correlation(x: Attribute, y: Attribute, progress: Progress = None) -> float:
-    """Measure ``sdCor`` of two attributes; records with both values count. Not a number where there is none."""
+    """Return ``sdCor`` of two attributes, over records with both values; NaN if there are none."""
     if not ((x.column.codes != MISSING) & (y.column.codes != MISSING)).any():
         return math.nan
     cells = covariances([x, y], progress)
@@ -168,11 +168,11 @@ def correlation_changes(changes: Mapping[Any, Change], progress: Progress = None
 
 
 def covariances(attributes: Sequence[Attribute], progress: Progress = None) -> NDArray[np.float64]:
-    """Measure ``sdVar`` (diagonal) and ``sdCov`` of attributes; only records with all values count."""
+    """Return ``sdVar`` (diagonal) and ``sdCov`` of attributes, over records with all values."""
     codes = [attribute.column.codes for attribute in attributes]
     rows = np.logical_and.reduce([column != MISSING for column in codes])
     if not rows.any():
-        raise DataError("no record has a value in all of the columns, so they have no covariance; mask them apart")
+        raise DataError("no record has a value in all of the columns, so they have no covariance; mask them separately")
     kept = codes if rows.all() else [column[rows] for column in codes]
     distances = [_distances(attribute) for attribute in attributes]
     cells = np.empty((len(codes), len(codes)))
@@ -186,10 +186,10 @@ def covariances(attributes: Sequence[Attribute], progress: Progress = None) -> N
 
 
 def _distances(attribute: Attribute) -> Distances | _core.ConceptRows:
-    """Give the core the distances of an attribute: as a matrix if it is small, else without one.
+    """Return the distances of an attribute for the core: as a matrix if it is small, else without one.
 
-    A matrix loses fewer digits. Where there is no other way than rows of a taxonomy, which takes longer, a matrix may
-    have an eighth of the memory.
+    A matrix is more precise. If the only alternative is rows of a taxonomy, which take longer, a matrix may use an
+    eighth of the memory.
     """
     if "distances" in attribute.__dict__:
         return attribute.distances
@@ -224,7 +224,7 @@ def rmse(
     missing: Missing = "keep",
     progress: Progress = None,
 ) -> float:
-    """Average what masking did to a column: the root of the mean squared distance, record by record.
+    """Return the root mean squared distance between a column before and after masking, record by record.
 
     >>> from nominym import Taxonomy
     >>> tax = Taxonomy.from_edges([("flu", "illness"), ("coma", "illness")])

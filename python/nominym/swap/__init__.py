@@ -1,8 +1,8 @@
-"""Swapping: values of a column are given to other records.
+"""Swapping: values of a column are exchanged between records.
 
-In rank swapping (``rank``), each goes to one that means nearly the same; in data swapping (``data``), between random
-pairs of records, constrained by other columns if wanted. Category counts, semantic mean and semantic variance stay
-exactly as they were.
+In rank swapping (``rank``), values are exchanged with others of similar meaning; in data swapping (``data``), between
+random pairs of records, optionally constrained by other columns. Category counts, semantic mean and semantic variance
+stay exactly the same.
 """
 
 from nominym.swap.data import DataSwap, data_swap

@@ -1,4 +1,4 @@
-"""Categorical data swapping: pairs of records exchange the values of some columns, whatever these mean."""
+"""Categorical data swapping: pairs of records exchange the values of some columns, whatever their meaning."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 MOST_KEYS = 8
-"""Keys in which the records of a pair can be told to differ; the work doubles with each."""
+"""Largest number of keys in which the records of a pair must differ; the work doubles with each."""
 
 
 @dataclass(frozen=True, repr=False)
 class DataSwap(DataSwapOptions, Method):
-    """Data swapping with its options; ``data_swap`` explains them.
+    """Data swapping and its options, which ``data_swap`` explains.
 
     >>> import nominym as nym
     >>> nym.DataSwap(rate=0.1, equal=["sex"])
@@ -35,7 +35,7 @@ class DataSwap(DataSwapOptions, Method):
     """
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning, or two meanings."""
+        """Check the options and their combination."""
         for name in ("equal", "unequal"):
             given = getattr(self, name)
             # A single name may be a tuple, so it is told from several only beside the columns of a table.
@@ -52,11 +52,11 @@ class DataSwap(DataSwapOptions, Method):
             )
 
     def params(self) -> dict[str, Any]:
-        """List the options, for the record of a result."""
+        """Return the options, for the record of a result."""
         return {**super().params(), "rate": float(self.rate)}
 
     def apply(self, frame: Any, meanings: Any, seed: int | None = None, progress: Progress = None) -> Result:
-        """Mask some columns: a list of names, or a mapping from names to meanings; the frame is not changed."""
+        """Mask some columns: a list of names, or a mapping from names to meanings; the input frame is not changed."""
         check_progress(progress)
         check_seed(seed)
         table, warned = source_of(frame, strict=False)
@@ -81,7 +81,7 @@ class DataSwap(DataSwapOptions, Method):
                     f"{wanted:,} pairs are wanted for rate={self.rate!r}, but only {len(drawn.first):,} could be made "
                     f"({drawn.alone:,} records have no feasible partner)",
                     column=together[0] if len(together) == 1 else ", ".join(map(str, together)),
-                    remedy=Advice("give a lower rate or fewer constraints, or leave out {} to swap what can be",
+                    remedy=Advice("give a lower rate or fewer constraints, or leave out {} to swap as many as possible",
                                   strict_rate=True),
                 )  # fmt: skip
             steps.append(_achieved(table, now, together, drawn))
@@ -96,7 +96,7 @@ class DataSwap(DataSwapOptions, Method):
         else:
             columns = dict.fromkeys(column_names(given, table.names), Equality())
         if not columns:
-            raise ParameterError("name one column to swap at least", parameter="columns")
+            raise ParameterError("name at least one column to swap", parameter="columns")
         return columns
 
     def _check_parts(self, columns: Mapping[Any, Any], same: tuple[Any, ...], other: tuple[Any, ...]) -> None:
@@ -105,7 +105,7 @@ class DataSwap(DataSwapOptions, Method):
             for column in listed:
                 if column in part:
                     raise ParameterError(
-                        f"column {column!r} stands in {part[column]} and in {name}; a column has one part to play"
+                        f"column {column!r} is in both {part[column]} and {name}; a column has one role"
                     )
                 part[column] = name
         if len(other) + self.true_swaps > MOST_KEYS:
@@ -117,9 +117,9 @@ class DataSwap(DataSwapOptions, Method):
             )
 
     def _pairs(self, records: int) -> int:
-        """Return the number of pairs wanted of so many records: the most that do not exceed the rate."""
+        """Return the number of pairs for a number of records: the most that do not exceed the rate."""
         if records < 2:
-            raise DataError(f"a swap takes two records, but the table has {records}")
+            raise DataError(f"a swap needs two records, but the table has {records}")
         # A rate such as 0.29 of 200 records is 57.99999… in floating point.
         pairs = min(int(float(self.rate) * records / 2 * (1 + 1e-12)), records // 2)
         if pairs == 0:
@@ -176,7 +176,7 @@ def data_swap(
     seed: int | None = None,
     progress: Progress = None,
 ) -> Result:
-    """Let random pairs of records exchange their values of some columns.
+    """Exchange the values of some columns between random pairs of records.
 
     >>> import nominym as nym
     >>> frame, _ = nym.datasets.discharges(1_000, seed=1)
@@ -195,34 +195,34 @@ def data_swap(
         The columns to swap: a list of names, one name, or a mapping from names to meanings, by which distances are
         measured afterwards.
     rate
-        Share of the records that are in a pair: 2 · pairs / records. No record is in two pairs.
+        Share of the records in a pair: 2 · pairs / records. No record is in two pairs.
     equal, unequal
         Columns in which the two records of a pair must agree, and columns in each of which they must differ.
     true_swaps
         Draw only pairs whose values differ in the swapped columns, so that every swap changes both records.
     mode
-        "simultaneous": a pair exchanges all columns together, and what holds among them is kept. "sequential": column
-        after column, each with pairs of its own.
+        "simultaneous": a pair exchanges all columns together, which preserves the associations among them.
+        "sequential": column after column, each with its own pairs.
     strict_rate
-        Raise if there are too few feasible pairs for the rate, instead of swapping as many as there are.
+        Raise if there are too few feasible pairs for the rate, instead of swapping as many as possible.
     missing
         "keep" or "error". A missing value is a value of its own: it moves like any other, agrees with missing values
         only, and differs from all others.
     accept
-        Kept columns that ``publish`` takes although they are nearly unique or tell a masked column.
+        Kept columns that ``publish`` accepts although they are nearly unique or predict a masked column.
     seed, progress
         A seed is for studies; without it, randomness is cryptographic. ``True`` for a bar, or a callable (done, total).
 
     Returns
     -------
     Result
-        ``secret.summary``, the owner's, has the numbers of ``pairs``, of ``true`` swaps (the values differed),
-        ``false`` ones, and ``compensating`` ones (true, but both records agree in all other columns of the table, so
-        that the frequencies of whole records stay), of ``infeasible`` records that no record could be paired with, the
-        ``achieved_rate``; by column the share ``unchanged``. ``steps`` has the same for each drawing of pairs.
-        ``secret.pairs`` has the pairs.
+        The owner's ``secret.summary`` has the numbers of ``pairs``, of ``true`` swaps (the values differed), ``false``
+        ones, and ``compensating`` ones (true, but both records agree in all other columns of the table, so that the
+        frequencies of whole records stay), of ``infeasible`` records without a possible partner, the ``achieved_rate``;
+        and by column the share ``unchanged``. ``steps`` has the same for each drawing of pairs. ``secret.pairs`` has
+        the pairs.
 
-    Each pair is drawn uniformly among all feasible pairs of the records that are left.
+    Each pair is drawn uniformly among all feasible pairs of the remaining records.
 
     Gomatam and Karr (2003), Distortion measures for categorical data swapping, NISS technical report 131; Dalenius and
     Reiss (1982), Data-swapping: a technique for disclosure control, Journal of Statistical Planning and Inference 6.
@@ -267,7 +267,7 @@ def _exchanged(codes: NDArray[np.uint32], first: NDArray[np.uint32], second: NDA
 def _achieved(
     table: Table, now: Mapping[Any, NDArray[np.uint32]], together: tuple[Any, ...], drawn: _Drawn
 ) -> dict[str, Any]:
-    """Return what a drawing of pairs comes to. ``now`` has the swapped columns as they stand before it."""
+    """Return the outcome of a drawing of pairs. ``now`` has the swapped columns before it."""
     first, second, pairs = drawn.first, drawn.second, len(drawn.first)
     true = np.zeros(pairs, dtype=bool)
     for name in together:
@@ -295,7 +295,7 @@ def _realised(before: Column, after: NDArray[np.uint32]) -> dict[str, Any]:
 
 
 def _seen(steps: list[dict[str, Any]], wanted: int, true_swaps: bool) -> list[str]:
-    """Say in words what an owner who reads the figures should not miss."""
+    """Return notes that an owner who reads the figures should not miss."""
     found = []
     for step in steps:
         of = ", ".join(map(str, step["columns"]))
@@ -307,6 +307,6 @@ def _seen(steps: list[dict[str, Any]], wanted: int, true_swaps: bool) -> list[st
         if not true_swaps and step["false"] > step["pairs"] / 2:
             found.append(
                 f"{of}: {step['false']:,} of {step['pairs']:,} swaps exchanged equal values and changed nothing; "
-                "true_swaps=True draws none of these"
+                f"true_swaps=True avoids these"
             )
     return found

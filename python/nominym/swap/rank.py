@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class RankSwap(RankSwapOptions, Method):
-    """Rank swapping with its options; ``rank_swap`` explains them.
+    """Rank swapping and its options, which ``rank_swap`` explains.
 
     >>> import nominym as nym
     >>> nym.RankSwap(k=10)
@@ -38,7 +38,7 @@ class RankSwap(RankSwapOptions, Method):
     implied: ClassVar[tuple[str, ...]] = ("guarantee",)
 
     def __post_init__(self) -> None:
-        """Refuse what has no meaning, or two meanings."""
+        """Check the options and their combination."""
         self.check_accept()
         object.__setattr__(self, "sensitive", groups.check_columns(self.person, self.sensitive))
         self.check_values()
@@ -84,17 +84,17 @@ class RankSwap(RankSwapOptions, Method):
 
     @property
     def strict(self) -> bool:
-        """Whether there is a guarantee."""
+        """Return whether there is a guarantee."""
         return self.guarantee == "strict"
 
     @property
     def grouped(self) -> bool:
-        """Whether groups are formed."""
+        """Return whether groups are formed."""
         return self.strict
 
     @property
     def bound(self) -> float | None:
-        """The re-identification probability that strict swapping does not exceed, 1/k; none with sensitive columns."""
+        """Return strict swapping's bound on the re-identification probability, 1/k; None with sensitive columns."""
         return 1 / self.k if self.strict and self.k is not None and not self.sensitive else None
 
     def _statement(self, masked: Sequence[Any], kept: Sequence[Any], roots: Mapping[Any, Any]) -> Guarantee:
@@ -107,13 +107,13 @@ class RankSwap(RankSwapOptions, Method):
         return of_groups(self.k, masked, kept, person=self.person, accepted=accepted, joint=joint)
 
     def params(self) -> dict[str, Any]:
-        """List the options that play a part, for the record of a result."""
+        """Return the options in effect, for the record of a result."""
         return {**super().params(), **as_measure(self.measure).params()}
 
     def apply(
         self, frame: Any, meanings: Mapping[Any, Meaning], seed: int | None = None, progress: Progress = None
     ) -> Result:
-        """Mask the columns that have a meaning; the frame is not changed."""
+        """Mask the columns that have a meaning; the input frame is not changed."""
         check_progress(progress)
         check_seed(seed)
         table, notes = source_of(frame, strict=self.strict)
@@ -128,8 +128,8 @@ class RankSwap(RankSwapOptions, Method):
             )  # fmt: skip
             return self._permute(table, before, formed, seed, progress)
         with reporter(progress, "rank swapping") as report:
-            swapped = _swap(list(before.values()), str(self.method), reach, seed, report)
-        return self._result(table, before, swapped, {}, groups.Notes([*notes, _NO_GUARANTEE], []), seed)
+            swapped = swap_as_published(list(before.values()), str(self.method), reach, seed, report)
+        return self._result(table, before, swapped, {}, groups.Notes([*notes, NO_GUARANTEE], []), seed)
 
     def _permute(
         self,
@@ -139,7 +139,7 @@ class RankSwap(RankSwapOptions, Method):
         seed: int | None,
         progress: Progress,
     ) -> Result:
-        """Give values to other records of the same group, and say what that does on average."""
+        """Permute values inside groups, and return the expected effect."""
         partition, kept, person, told = formed
         after = partition.permuted(list(before.values()), joint=self.draw == "joint", seed=seed, progress=progress)
         sizes = np.bincount(partition.sizes, partition.sizes).astype(np.uint64)
@@ -149,14 +149,14 @@ class RankSwap(RankSwapOptions, Method):
         notes = notes_of(expected, told.public)
         bound = None if self.bound is None else sizing.get("largest_share", 1 / sizing["smallest"])
         said = {"groups": sizing, "bound": bound}
-        swapped = _Swapped(after, [sizes] * len(after), expected, partition.group_of)
+        swapped = Swapped(after, [sizes] * len(after), expected, partition.group_of)
         return self._result(table, before, swapped, said, told._replace(public=notes), seed)
 
     def _result(
         self,
         table: Table,
         before: Mapping[Any, Attribute],
-        swapped: _Swapped,
+        swapped: Swapped,
         said: dict[str, Any],
         told: groups.Notes,
         seed: int | None,
@@ -182,7 +182,7 @@ class RankSwap(RankSwapOptions, Method):
         )
 
     def _reach(self, records: int) -> int:
-        """Return the number of candidates wanted, for a table of so many records."""
+        """Return the number of candidates for a table with a number of records."""
         if self.strict and self.k is not None:
             groups.check_size(records, self.k)
         if self.p is not None:
@@ -211,7 +211,7 @@ def rank_swap(
     seed: int | None = None,
     progress: Progress = None,
 ) -> Result:
-    """Swap the values of some columns, each with one that means nearly the same.
+    """Swap the values of some columns, each with one of similar meaning.
 
     >>> import nominym as nym
     >>> frame, taxonomies = nym.datasets.discharges(2_000, seed=1)
@@ -226,59 +226,60 @@ def rank_swap(
     frame
         A pandas or polars frame, an Arrow table or stream, or a mapping of columns. It is not changed.
     meanings
-        Which columns to mask, and what their values mean: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order`` or an
+        The columns to mask and the meaning of their values: a ``Taxonomy``, a ``DistanceMatrix``, an ``Order`` or an
         ``Equality`` by column name.
     k
-        The smallest size of a group. With a published method, how many candidates a value is to have: the size of
+        The smallest size of a group. With a published method, the number of candidates of a value: the size of
         clusters, or the length of an interval in records.
     p
-        Length of the interval in percent of the records, in place of ``k``, for methods that go along a ranking.
+        Length of the interval in percent of the records, instead of ``k``, for methods based on a ranking.
     method
         By default none: groups of at least ``k`` records over all columns, inside which every column is permuted by
         itself. To an adversary who knows the masked values of everybody, the groups and the algorithm, but nothing that
         tells the rows of a group apart, every row of a group is equally likely to belong to a given member of it: at
         most 1/k, unless there are ``sensitive`` columns (docs/guarantees.md; docs/rank-swapping.md has the proof).
-        Naming a published method means as published, without a guarantee: "fixed" (SRS-1), "dynamic" (SRS-2), "records"
+        A published method is applied as published, without a guarantee: "fixed" (SRS-1), "dynamic" (SRS-2), "records"
         (SRS-3: all columns at once), "distributional" (ranked by frequency), "random" (no restriction; ``k`` is only
         compared with), "numerical" (ranked by value; every meaning is an ``Order``).
     guarantee
-        "strict" or "published" may be said; it has to agree with ``method``.
+        "strict" or "published"; optional, and must agree with ``method``.
     draw
-        With groups, "joint" permutes whole tuples instead: correlations stay as they are and 1/k holds, but an
-        adversary who knows one masked value of a row can read the others.
+        With groups, "joint" permutes whole tuples instead: correlations are preserved and 1/k holds, but an adversary
+        who knows one masked value of a row can read the others.
     anneal
-        With groups, search longer for better ones: worth it below some ten thousand records.
+        With groups, search longer for better ones: worthwhile below some ten thousand records.
     measure, roots
-        The distance of taxonomies, and roots for depths by column; by default the least common subsumer of the column.
+        The distance for taxonomies, and the root for depths by column; by default the least common subsumer of the
+        column.
     correlations
-        Also compare the distance correlations of all pairs of columns before and after, for the owner.
+        Also compare the distance correlations of all pairs of columns before and after masking, for the owner.
     missing
-        "keep" or "error". With a published method a missing cell stays where it is; in groups it moves like any value,
-        because one that stayed would tell whose row it is.
+        "keep" or "error". With a published method a missing cell stays in place; in groups it moves like any value,
+        because one that stayed would reveal whose row it is.
     person
-        With groups, the column that tells whose record it is, where a person has several: ``k`` counts persons then,
-        and no person has more than 1/k of the records of a group. The column is not in ``Result.data``, and a kept
-        column that links the records of a person is an error.
+        With groups, the column that identifies the person of each record, where a person has several: ``k`` then counts
+        persons, and no person has more than 1/k of the records of a group. The column is not in ``Result.data``, and a
+        kept column that links the records of a person is an error.
     sensitive
-        With groups, kept columns and the number l of each, ``{"hiv": 3}``: no value, missing ones included, is on more
-        than 1/l of the records of a group. Groups then depend on these columns, so that 1/k is not guaranteed: what
-        holds is what groups show, and an adversary who knows the algorithm may be surer of values and of rows.
+        With groups, kept columns with their l, such as ``{"hiv": 3}``: no value, missing included, is on more than 1/l
+        of the records of a group. Groups then depend on these columns, so 1/k is not guaranteed: only what groups show
+        is, and an adversary who knows the algorithm may be surer of values and of rows.
     accept
-        Kept columns that are published although they, or several together, are nearly unique, tell a masked column or
-        link the records of a person, which otherwise is an error: for values that nobody can know of a person.
+        Kept columns that are published although they, alone or together, are nearly unique, predict a masked column or
+        link the records of a person, which is otherwise an error: for values that nobody can know of a person.
     seed, progress
         A seed is for studies; without it, randomness is cryptographic. ``True`` for a bar, or a callable (done, total).
 
     Returns
     -------
     Result
-        The public side says what holds whatever was drawn: for each column in ``summary["attributes"]``,
+        The public side has what holds whatever was drawn: for each column in ``summary["attributes"]``,
         ``expected_rmse`` and ``expected_unchanged`` over all draws; ``bound``, None where none is guaranteed; and
         ``groups``: sizes, in how many a kept column is ``constant`` or a masked one can be ``read_off``, the smallest
         number of ``persons`` in one and the ``largest_share`` of a person, and that of ``sensitive`` values. The
-        owner's side, ``secret.summary``, adds what this draw realised: ``rmse``, the share ``unchanged``, the number of
-        swaps with ``no_partner``, quantiles of the ``candidates`` that swaps really had, and the share with
-        ``fewer_than_k``; and in ``notes`` what kept columns tell of masked ones. ``secret.groups`` has the groups.
+        owner's side, ``secret.summary``, adds the figures of this draw: ``rmse``, the share ``unchanged``, the number
+        of swaps with ``no_partner``, quantiles of the ``candidates`` that swaps actually had, and the share with
+        ``fewer_than_k``; and in ``notes`` what kept columns reveal about masked ones. ``secret.groups`` has the groups.
 
     Rodriguez-Garcia, Batet and Sánchez (2019), Utility-preserving privacy protection of nominal data sets via semantic
     rank swapping, Information Fusion 45; Rodríguez-García (2017), doctoral thesis, chapter 5.
@@ -290,16 +291,16 @@ def rank_swap(
 
 
 HARDLY_ANY = 0.95
-"""Share of the masked values that are expected to stay, from which that is the first thing to say."""
+"""Share of masked values expected to be unchanged from which this is stated first."""
 
 
 def notes_of(expected: Mapping[Any, Mapping[str, float]], notes: Sequence[str]) -> list[str]:
-    """Add to what is to be said of a strict release whether its values change, by the expectations of its columns."""
+    """Add to the notes of a strict release whether its values change, by the expectations of its columns."""
     stay = sum(figures["expected_unchanged"] for figures in expected.values()) / len(expected)
     if stay >= HARDLY_ANY:
         hardly = (
-            f"hardly anything changes: {stay:.1%} of the masked values are expected to stay as they are, because "
-            "groups consist of equal values; masking protects little here, and what is kept decides"
+            f"hardly anything changes: {stay:.1%} of the masked values are expected to be unchanged, because groups "
+            f"consist of equal values; masking protects little here, and the kept columns decide"
         )
         warn(hardly)
         notes = [hardly, *notes]
@@ -307,10 +308,11 @@ def notes_of(expected: Mapping[Any, Mapping[str, float]], notes: Sequence[str]) 
     return [*notes, *([f"{', '.join(still)}: no value changes"] if still else [])]
 
 
-_NO_GUARANTEE = "as published: no guarantee is given; the measured risk of this release is for its owner"
+NO_GUARANTEE = "as published: no guarantee is given; the measured risk of this release is for its owner"
+"""What is noted of every release by a published method."""
 
 
-class _Swapped(NamedTuple):
+class Swapped(NamedTuple):
     """Codes after swapping and numbers of candidates, column by column; expectations and groups where there are any."""
 
     codes: list[NDArray[np.uint32]]
@@ -319,17 +321,18 @@ class _Swapped(NamedTuple):
     groups: NDArray[np.uint32] | None = None
 
 
-def _swap(
-    columns: list[Attribute], method: str, k: int, seed: int | None, report: Callable[[int, int], object] | None
-) -> _Swapped:
+def swap_as_published(
+    columns: list[Attribute], method: str, k: int, seed: int | None, report: Callable[[int, int], object] | None = None
+) -> Swapped:
+    """Swap the values of columns by a published method."""
     if method != "records":
         _require_matrices(columns, method)
         found = [_swap_alone(column, method, k, seed, i, report) for i, column in enumerate(columns)]
-        return _Swapped([codes for codes, _ in found], [candidates for _, candidates in found])
+        return Swapped([codes for codes, _ in found], [candidates for _, candidates in found])
     codes, distances, missing = all_with_missing(columns)
     found = _core.swap_records(codes, distances, missing, k, seed, report)
     after = [column.without_missing(new) for column, (new, _) in zip(columns, found, strict=True)]
-    return _Swapped(after, [candidates for _, candidates in found])
+    return Swapped(after, [candidates for _, candidates in found])
 
 
 def _swap_alone(
@@ -355,12 +358,12 @@ def _swap_alone(
 
 
 def _clustered(attribute: Attribute) -> Distances:
-    """Return the distances for SRS-2, which lists what is near and far: on a line at once, else from a matrix."""
+    """Return the distances for SRS-2, which needs the nearest and farthest: directly on a line, else from a matrix."""
     return attribute.distances if attribute.space.positions is None else attribute.meant
 
 
 def _require_matrices(columns: list[Attribute], method: str) -> None:
-    """Refuse columns that SRS-2 has no room for, all of them together: each keeps its matrix."""
+    """Raise if the matrices of all columns for SRS-2 do not fit into memory together."""
     if method == "dynamic":
         sizes = {column.name: column.matrix_size for column in columns if column.space.positions is None}
         require_matrices(
@@ -374,14 +377,14 @@ def _require_orders(columns: Mapping[Any, Attribute]) -> None:
     for name, attribute in columns.items():
         if not isinstance(attribute.meaning, Order):
             raise ParameterError(
-                f"method='numerical' goes by size, but its meaning is {attribute.meaning.noun}",
+                f"method='numerical' orders by size, but its meaning is {attribute.meaning.noun}",
                 column=name,
-                remedy="give nym.Order(), with the list of all values where they are no numbers",
+                remedy="give nym.Order(), with the list of all values if they are not numbers",
             )
 
 
 def _realised(change: Change, candidates: NDArray[np.uint64], k: int) -> dict[str, Any]:
-    """Return what happened to a column. ``candidates[c]`` counts the swaps that had ``c`` candidates."""
+    """Return the figures of a column after swapping. ``candidates[c]`` counts the swaps that had ``c`` candidates."""
     before = change.before.column
     known, swaps = len(before) - before.missing, int(candidates.sum())
     same = int(((before.codes == change.after.column.codes) & (before.codes != MISSING)).sum())
@@ -396,14 +399,14 @@ def _realised(change: Change, candidates: NDArray[np.uint64], k: int) -> dict[st
 
 
 def _seen(realised: Mapping[Any, dict[str, Any]], method: str | None, k: int) -> list[str]:
-    """Say in words what an owner who reads the figures should not miss."""
+    """Return notes that an owner who reads the figures should not miss."""
     found = []
     still = [str(name) for name, figures in realised.items() if figures["unchanged"] == 1.0]
     if still and method == "dynamic":
         found.append(
             f"{', '.join(still)}: no value changed. Where every category has more than k = {k:,} records, swapping "
-            "inside clusters exchanges equal values; combinations of columns stay as unique as they were. Leave "
-            "method= out for groups with a guarantee, or use method='records'"
+            "inside clusters exchanges equal values; combinations of columns stay as unique as before. Leave method= "
+            "out for groups with a guarantee, or use method='records'"
         )
     elif still and method is not None:
         found.append(f"{', '.join(still)}: no value changed")

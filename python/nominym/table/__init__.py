@@ -1,8 +1,8 @@
-"""Tables of any library: coded once on the way in, given back in kind on the way out.
+"""Tables of any library: coded once on the way in, returned in the same library on the way out.
 
 ``coding`` turns a column into numbers, ``frame`` holds a table and writes new values in the old type, ``attribute``
-joins a column and its meaning, and sets two tables of the same records side by side; ``pair`` compares two tables that
-need not have the same records; ``persons`` makes one record of several rows.
+joins a column with its meaning, and compares two tables of the same records; ``pair`` compares two tables that need not
+have the same records; ``persons`` makes one record of several rows.
 """
 
 from nominym.options import Missing

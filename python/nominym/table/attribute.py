@@ -1,4 +1,4 @@
-"""Attributes: coded columns with what their values mean; and two tables of the same records, side by side."""
+"""Attributes: coded columns with their meanings; and the comparison of two tables of the same records."""
 
 from __future__ import annotations
 
@@ -34,34 +34,34 @@ class Attribute:
     progress: Progress = None
 
     def forget_progress(self) -> None:
-        """Stop reporting to whoever watched the call that made the attribute."""
+        """Stop reporting progress to the call that made the attribute."""
         object.__setattr__(self, "progress", None)
 
     @property
     def root(self) -> str | None:
-        """Root for depths; None where the meaning is no taxonomy."""
+        """Return the root for depths; None if the meaning is not a taxonomy."""
         return self.space.root
 
     @property
     def size(self) -> int:
-        """Number of categories, what is missing not counted."""
+        """Return the number of categories, not counting missing."""
         return self.column.size
 
     @cached_property
     def distances(self) -> NDArray[np.float64]:
-        """Distances between the categories."""
+        """Return the distances between the categories."""
         return self.space.matrix(self.places, self.progress)
 
     @property
     def meant(self) -> Distances:
-        """Distances between the categories for the core: without a matrix if they are many and there is another way."""
+        """Return the distances between the categories for the core, without a matrix if possible and worthwhile."""
         many = self.size > MANY and not self.space.linked
         found = self.space.matrixless(self.places, missing=False) if many else None
         return self.distances if found is None else found
 
     @property
     def place_codes(self) -> NDArray[np.uint32]:
-        """The place of each record's value, which tells what it means, however it is written."""
+        """Return the place of each record's value, which depends on its meaning, not on how it is written."""
         return np.append(self.places, MISSING).take(self.column.codes, mode="clip")
 
     @cached_property
@@ -70,19 +70,19 @@ class Attribute:
 
     @property
     def matrix_size(self) -> int:
-        """Bytes of the matrix that ``distances`` has yet to make."""
+        """Return the bytes of the matrix that ``distances`` has yet to allocate."""
         return 0 if "distances" in self.__dict__ else 8 * self.size**2
 
     @property
     def needs(self) -> int:
-        """Bytes of the matrices that ``with_missing`` has yet to make; none where it goes without."""
+        """Return the bytes of the matrices that ``with_missing`` has yet to allocate; 0 if it needs none."""
         if "with_missing" in self.__dict__ or self._matrixless is not None:
             return 0
         return self.matrix_size + (8 * (self.size + 1) ** 2 if self.column.missing else 0)
 
     @cached_property
     def with_missing(self) -> tuple[NDArray[np.uint32], Distances, int | None]:
-        """Codes, distances and the code of missing values, which are a category of their own here."""
+        """Return codes, distances and the code of missing values, which are a category of their own here."""
         missing = self.column.missing > 0
         distances = self._matrixless
         if distances is None:
@@ -90,17 +90,17 @@ class Attribute:
         return self.column.dense()[0], distances, self.size if missing else None
 
     def without_missing(self, codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """Turn the category that ``with_missing`` adds back into what is missing."""
+        """Turn the category that ``with_missing`` adds back into missing values."""
         return np.where(codes == self.size, MISSING, codes) if self.column.missing else codes
 
     @cached_property
     def mean(self) -> int:
-        """Place of the mean: of all places, the one with the smallest sum of distances to the records."""
+        """Return the place of the mean: the one with the smallest sum of distances to the records."""
         return self.space.mean(self.places, self.column.counts, self.progress)
 
     @cached_property
     def variance(self) -> float:
-        """Mean squared distance of the records to the mean."""
+        """Return the mean squared distance of the records to the mean."""
         squares = self.space.pairs(self.places, np.full_like(self.places, self.mean)) ** 2
         return math.fsum(self.column.counts * squares) / int(self.column.counts.sum())
 
@@ -113,7 +113,7 @@ class Attribute:
 
 
 def all_with_missing(columns: Sequence[Attribute]) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return codes, distances and codes of missing values of columns; what all of them need is asked for beforehand."""
+    """Return codes, distances and codes of missing values of columns, after checking the memory for all of them."""
     remedy = "column {} has the most categories: make its values coarser, or mask fewer columns at once"
     require_matrices({column.name: column.needs for column in columns}, remedy)
     codes, distances, missing = map(list, zip(*(column.with_missing for column in columns), strict=True))
@@ -128,7 +128,7 @@ def attributes(
     missing: Missing = "keep",
     progress: Progress = None,
 ) -> dict[Any, Attribute]:
-    """Give the columns of a table their meanings; any fault in any of them is an error before work begins."""
+    """Return the columns of a table with their meanings; any fault is an error before work begins."""
     given = check_meanings(meanings)
     check_policy(missing)
     how = as_measure(measure)
@@ -143,7 +143,7 @@ def attributes(
 
 
 def check_roots(roots: object, columns: Mapping[Any, Any]) -> dict[Any, object]:
-    """Refuse roots of columns that have no meaning here."""
+    """Raise on roots of columns that have no meaning here."""
     if roots is None:
         return {}
     if not isinstance(roots, Mapping):
@@ -166,7 +166,7 @@ def single(
     missing: Missing = "keep",
     progress: Progress = None,
 ) -> Attribute:
-    """Give a column of any library, or a plain sequence, a meaning."""
+    """Return a column of any library, or a plain sequence, with a meaning."""
     column = code(values, missing=missing)
     return of_columns([column], [meaning], measure, [root], progress)[0]
 
@@ -178,7 +178,7 @@ def of_columns(
     roots: Sequence[object] = (),
     progress: Progress = None,
 ) -> list[Attribute]:
-    """Give coded columns their meanings, each on its own."""
+    """Return coded columns with their meanings, each on its own."""
     found = []
     for column, meaning, root in zip(columns, meanings, roots or [None] * len(columns), strict=True):
         check_meanings({column.name or "values": meaning})
@@ -192,7 +192,7 @@ class Change:
     """An attribute before and after masking: pairs of categories, their records, and how far apart they are."""
 
     def __init__(self, before: Attribute, after: Attribute, unowned: Column | None = None) -> None:
-        """Hold two attributes whose places are those of one space.
+        """Combine two attributes of one space.
 
         ``unowned`` are rows of the release that belong to none of the records, over the categories of ``after``.
         """
@@ -209,7 +209,7 @@ class Change:
         root: object,
         progress: Progress,
     ) -> Change:
-        """Give two columns, before and after, one meaning; a third has the rows that belong to no record."""
+        """Compare two columns, before and after, by one meaning; a third has the rows that belong to no record."""
         check_meanings({name: meaning})
         pair = [columns[0], replace(columns[1], released=True)]
         space = meaning.space(pair, measure, root)
@@ -227,49 +227,49 @@ class Change:
 
     @property
     def old(self) -> NDArray[np.uint32]:
-        """Place before, of each pair of places that occurs."""
+        """Return the place before, for each pair of places that occurs."""
         return self._joint[0]
 
     @property
     def new(self) -> NDArray[np.uint32]:
-        """Place after."""
+        """Return the place after."""
         return self._joint[1]
 
     @property
     def count(self) -> NDArray[np.uint64]:
-        """Records of each pair."""
+        """Return the number of records of each pair."""
         return self._joint[2]
 
     @cached_property
     def distance(self) -> NDArray[np.float64]:
-        """Distance of each pair."""
+        """Return the distance of each pair."""
         return self.space.pairs(self.old, self.new, self.before.progress)
 
     @cached_property
     def records(self) -> int:
-        """Records with a value before and after."""
+        """Return the number of records with a value before and after."""
         return int(self.count.sum())
 
     @property
     def unchanged(self) -> float:
-        """Share of the records with a value before and after whose value means what it did."""
+        """Return the share of the records with a value before and after whose value means the same."""
         return int(self.count[self.old == self.new].sum()) / self.records if self.records else 1.0
 
     @property
     def rmse(self) -> float:
-        """Root of the mean squared distance."""
+        """Return the root mean squared distance."""
         return math.sqrt(math.fsum(self.count * self.distance**2) / self.records) if self.records else 0.0
 
     @property
     def missing_moved(self) -> int:
-        """Records that had a value and have none."""
+        """Return the number of records that had a value and have none."""
         return len(self.before.column) - self.before.column.missing - self.records
 
     @cached_property
     def united(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Distances]:
-        """Codes before and after over the same categories, what is missing being one, and their distances.
+        """Return codes before and after over the same categories, including missing, and their distances.
 
-        After the rows of the records come those that belong to none of them.
+        Rows that belong to no record come last.
         """
         old, new = self.before, self.after
         others = [] if self.unowned is None else [self.unowned]
@@ -278,7 +278,7 @@ class Change:
         return codes[0], np.concatenate(codes[1:]), distances
 
     def _matrix(self, places: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """Measure places in ascending order; where the categories are those that were measured, put these in order."""
+        """Measure places in ascending order; reuse and reorder the existing matrix if it covers the same categories."""
         old = self.before
         if old.places is self.after.places and len(places) == old.size:
             order = np.argsort(old.places)
@@ -292,7 +292,7 @@ def unite(
     places: Sequence[NDArray[np.uint32]],
     matrix: Callable[[NDArray[np.uint32]], NDArray[np.float64]],
 ) -> tuple[list[NDArray[np.uint32]], Distances]:
-    """Code several columns of one space over the same categories, what is missing being the last; and their distances.
+    """Code several columns of one space over the same categories, missing being the last; also return their distances.
 
     ``places`` are those of the categories of each column; ``matrix`` measures places, if a matrix is needed.
     """
@@ -309,12 +309,12 @@ def unite(
 
 
 class Comparison:
-    """Two tables of the same records. Row i of ``after`` is what became of record i of ``before``."""
+    """Two tables of the same records. Row i of ``after`` is the release of record i of ``before``."""
 
     def __init__(
         self, before: Table, after: Table, changes: Mapping[Any, Change], unowned: Table | None = None
     ) -> None:
-        """Hold two tables that are in the same order, and the rows of the release that belong to no record."""
+        """Combine two tables in the same order, and the rows of the release that belong to no record."""
         self.before, self.after, self.changes, self.unowned = before, after, dict(changes), unowned
 
     @classmethod
@@ -330,9 +330,9 @@ class Comparison:
         missing: Missing = "keep",
         progress: Progress = None,
     ) -> Comparison:
-        """Compare two tables; ``truth[i]`` is the row of ``after`` that is record i, if they are in another order.
+        """Compare two tables; ``truth[i]`` is the row of ``after`` for record i, if they are in another order.
 
-        Rows of ``after`` that belong to no record are no part of the comparison; an attack has to tell them apart.
+        Rows of ``after`` that belong to no record are not part of the comparison; an attack must distinguish them.
         """
         check_progress(progress)
         check_policy(missing)
@@ -365,24 +365,24 @@ class Comparison:
 
     @cached_property
     def shared(self) -> list[Any]:
-        """Columns that both tables have."""
+        """Return the columns that both tables have."""
         return [name for name in self.before.names if name in self.after.names]
 
     @property
     def kept(self) -> list[Any]:
-        """Columns of both tables that have no meaning here: those that were not masked."""
+        """Return the columns of both tables without a meaning here: those that were not masked."""
         return [name for name in self.shared if name not in self.changes]
 
     def coded(self, name: Any) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
         """Return a column before and after over the same categories, and their number.
 
-        Numbers are the same if they are equal, all else if its text is.
+        Numbers match if they are equal, all other values if their texts are.
         """
         codes, number = coded_alike(name, self.before, self.after)
         return codes[0], codes[1], number
 
     def matched(self, name: Any) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
-        """Return the same for all rows of the release, and what is missing as a category, the last."""
+        """Return the same for all rows of the release, with missing as the last category."""
         others = [] if self.unowned is None else [self.unowned]
         codes, number = coded_alike(name, self.before, self.after, *others)
         before, *after = (np.minimum(part, np.uint32(number)) for part in codes)
@@ -390,17 +390,17 @@ class Comparison:
 
 
 def as_table(data: Any) -> Table:
-    """Return the table of a frame, or of what holds one already."""
+    """Return the table of a frame, or of an object that has one."""
     return data if isinstance(data, Table) else Table(getattr(data, "data", data) if hasattr(data, "secret") else data)
 
 
 def _rows_of(truth: Any, records: int, rows: int) -> NDArray[np.uint32] | None:
-    """Check the row of each record; without any, tables have to have the same number of rows."""
+    """Check the row of each record; if not given, both tables must have the same number of rows."""
     if truth is None:
         if records != rows:
             raise DataError(
-                f"{records:,} records before and {rows:,} rows after; row i has to be the release of record i, or give "
-                "truth=, the row of each record"
+                f"{records:,} records before and {rows:,} rows after; row i must be the release of record i; "
+                f"otherwise give truth=, the row of each record"
             )
         return None
     given = np.asarray(truth)
@@ -426,7 +426,7 @@ def _rows_of(truth: Any, records: int, rows: int) -> NDArray[np.uint32] | None:
 
 
 def _refuse_other_order(before: Any, after: Any) -> None:
-    """Refuse frames whose index says that the rows are in another order: risk would be told to be lower than it is."""
+    """Raise on frames whose index shows that the rows are in another order: the risk would be underestimated."""
     if not (isinstance(before, pd.DataFrame) and isinstance(after, pd.DataFrame)) or len(before) != len(after):
         return
     first, second = before.index, after.index

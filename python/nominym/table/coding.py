@@ -28,14 +28,14 @@ MISSING = np.uint32(2**32 - 1)
 """The code of a missing value."""
 
 ARROW_REFUSES = (pa.ArrowCapacityError, LookupError, OverflowError, NotImplementedError, TypeError, ValueError)
-"""What Arrow raises about values that it has no type for: mixtures, huge numbers, texts that are no Unicode."""
+"""What Arrow raises for values without an Arrow type: mixtures, huge numbers, texts that are not Unicode."""
 
 
 class Listed:
-    """Distinct values in Arrow, as Python objects from when they are first asked for."""
+    """Distinct values in Arrow, converted to Python objects on first use."""
 
     def __init__(self, array: Any) -> None:
-        """Hold an array without copying it."""
+        """Wrap an array without copying it."""
         self.array = array
 
     def __len__(self) -> int:
@@ -44,7 +44,7 @@ class Listed:
 
     @cached_property
     def objects(self) -> tuple[Any, ...]:
-        """The values."""
+        """Return the values."""
         return tuple(python_values(self.array))
 
 
@@ -52,8 +52,8 @@ class Listed:
 class Column:
     """A column as numbers: ``categories[codes[i]]`` is the value of record ``i``.
 
-    Categories are numbered by their names, never by who comes first: what a method does with equal distances must not
-    depend on the order of the rows.
+    Categories are numbered by name, never by first appearance: what a method does with equal distances must not depend
+    on the order of the rows.
 
     >>> column = code(["flu", "coma", None, "flu"])
     >>> column.codes.tolist()[:2], column.categories, column.counts.tolist(), column.missing
@@ -62,23 +62,23 @@ class Column:
 
     codes: NDArray[np.uint32]
     listed: tuple[Any, ...] | Listed
-    """The categories, which may be in Arrow until they are asked for."""
+    """The categories, which may be in Arrow until they are needed."""
     name: str | None = None
     kind: Kind = "text"
-    """What the values are."""
+    """The kind of values."""
     order: tuple[Any, ...] | None = None
-    """All values from lowest to highest, where the column itself lists them so (ordered categoricals)."""
+    """All values from lowest to highest, if the column itself orders them (ordered categoricals)."""
     released: bool = False
-    """Whether it is compared as part of a release: what is no value then may be a generalized one."""
+    """Whether it is compared as part of a release, in which values may be generalized."""
 
     @property
     def categories(self) -> tuple[Any, ...]:
-        """Every distinct value once."""
+        """Return the distinct values."""
         return self.listed.objects if isinstance(self.listed, Listed) else self.listed
 
     @cached_property
     def numbers(self) -> NDArray[Any] | None:
-        """The categories as float64, int64 or uint64, where they are plain numbers; no object is made of any."""
+        """Return the categories as float64, int64 or uint64, if they are plain numbers, without creating objects."""
         array = self.listed.array if isinstance(self.listed, Listed) else None
         if isinstance(array, pa.FloatingPointArray):
             return array.to_numpy().astype(np.float64)  # type: ignore[no-any-return]
@@ -89,23 +89,23 @@ class Column:
 
     @property
     def lists(self) -> Any:
-        """The categories as an Arrow array of lists, where they are plain lists; no object is made of any."""
+        """Return the categories as an Arrow array of lists, if they are plain lists, without creating objects."""
         array = self.listed.array if isinstance(self.listed, Listed) else None
         return array if isinstance(array, pa.LargeListArray) else None
 
     @property
     def size(self) -> int:
-        """Number of categories."""
+        """Return the number of categories."""
         return len(self.listed)
 
     @cached_property
     def counts(self) -> NDArray[np.uint64]:
-        """Records of each category."""
+        """Return the number of records of each category."""
         return count_codes(np.ascontiguousarray(self.codes), self.size)
 
     @cached_property
     def missing(self) -> int:
-        """Records without a value."""
+        """Return the number of records without a value."""
         return len(self.codes) - int(self.counts.sum())
 
     def __len__(self) -> int:
@@ -117,7 +117,7 @@ class Column:
         return replace(self, codes=codes)
 
     def arranged(self, order: Sequence[int] | NDArray[np.integer[Any]]) -> Column:
-        """Number the categories anew: ``order`` lists the present numbers of all that occur.
+        """Renumber the categories: ``order`` lists the current numbers of all that occur.
 
         >>> code(["flu", "coma", "flu"]).arranged([1, 0]).codes.tolist()
         [0, 1, 0]
@@ -154,28 +154,28 @@ class Column:
         return self.arranged(np.flatnonzero(self.counts))
 
     def dense(self) -> tuple[NDArray[np.uint32], int]:
-        """Return codes in which a missing value is one category more, and the number of categories."""
+        """Return codes in which missing is one more category, and the number of categories."""
         d = self.size
         return np.minimum(self.codes, np.uint32(d)) if self.missing else self.codes, d + bool(self.missing)
 
     def first_rows(self) -> NDArray[np.int64]:
-        """Return for each category a record that has it."""
+        """Return one record of each category."""
         rows = np.zeros(self.size + 1, dtype=np.int64)
         rows[self.dense()[0][::-1]] = np.arange(len(self.codes))[::-1]
         return rows[:-1]
 
     def check_missing(self, missing: Missing) -> None:
-        """Refuse missing values, if the caller wants that."""
+        """Raise on missing values, if the policy is "error"."""
         if missing == "error" and self.missing:
             first = int(np.flatnonzero(self.codes == MISSING)[0])
             where = "values: " if self.name is None else ""
             what = f"{where}{self.missing:,} of {len(self):,} values are missing, the first in row {first}"
-            remedy = Advice("fill or drop them, or give {} to leave them as they are", missing="keep")
+            remedy = Advice("fill or drop them, or give {} to keep them", missing="keep")
             raise MissingValueError(what, column=self.name, remedy=remedy)
 
 
 def _meant(value: Any) -> str:
-    """Write a value so that equal ones are written alike: numbers without a fraction as whole, lists as sets."""
+    """Return a text that is the same for equal values: numbers without a fraction as whole, lists as sets."""
     if isinstance(value, int | float | Decimal | np.number) and not isinstance(value, bool):
         with suppress(ArithmeticError, ValueError):
             return str(int(value) if value == int(value) else float(value))
@@ -185,13 +185,13 @@ def _meant(value: Any) -> str:
 
 
 def check_policy(missing: object) -> None:
-    """Refuse what is no policy for missing values."""
+    """Raise unless a policy for missing values is valid."""
     if not isinstance(missing, str) or missing not in ("keep", "error"):
         raise ParameterError("give 'keep' or 'error'", parameter="missing", value=missing)
 
 
 def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Column:
-    """Code a column of any library, or a plain sequence, whatever its values are."""
+    """Code a column of any library, or a plain sequence, with values of any kind."""
     check_policy(missing)
     if name is None and isinstance(values, pd.Series) and values.name is not None:
         name = str(values.name)
@@ -214,13 +214,16 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
 
 
 def by_name(values: Any) -> NDArray[np.int64]:
-    """Return the order of values by their texts; of equal texts by their types, then as code: never by who comes first.
+    """Return the order of values by text; equal texts by type, then by representation, never by first appearance.
 
     >>> by_name([9, 10, -1]).tolist(), by_name(pa.array([9, 10, -1])).tolist()
     ([2, 1, 0], [2, 1, 0])
     >>> by_name([5, "5"]).tolist(), by_name(["5", 5]).tolist()
     ([0, 1], [1, 0])
     """
+    if isinstance(getattr(values, "dtype", None), pd.StringDtype):
+        values = pa.array(values.array if isinstance(values, pd.Index) else values)
+        values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if isinstance(values, pa.Array):
         if not values.null_count and re.fullmatch("u?int[0-9]+|(large_)?string(_view)?", str(values.type)):
             return pc.sort_indices(values.cast(pa.large_string())).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
@@ -235,9 +238,9 @@ def by_name(values: Any) -> NDArray[np.int64]:
 
 
 def _spelled(value: Any) -> tuple[str, str, str]:
-    """Return what tells values apart that mean the same: their type, the type of their items, and how they are written.
+    """Return what distinguishes values of the same text: their type, the type of their items, and their representation.
 
-    5 and "5" are not the same value; nor are equal times of two zones. numpy shortens what it writes of long arrays.
+    5 and "5" are different values; so are equal times in two zones. numpy shortens long arrays when it prints them.
     """
     held = isinstance(value, np.ndarray)
     kind = type(value)
@@ -249,7 +252,7 @@ def _spelled(value: Any) -> tuple[str, str, str]:
 
 
 def complete(columns: Mapping[Any, Column]) -> list[Column]:
-    """Keep the records in which no column has a missing value, and of the categories those that still occur.
+    """Keep the records in which no column has a missing value, and the categories that still occur.
 
     >>> columns = {"x": code(["a", "b", "a"]), "y": code(["c", None, "d"])}
     >>> [column.codes.tolist() for column in complete(columns)]
@@ -266,7 +269,7 @@ def complete(columns: Mapping[Any, Column]) -> list[Column]:
 
 
 def placed(codes: NDArray[np.uint32], size: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Number the places that occur: the places, and the code of each record among them.
+    """Return the places that occur, and the code of each record among them.
 
     >>> placed(np.array([7, 3, MISSING, 7], dtype=np.uint32), 9)[0].tolist()
     [3, 7]
@@ -276,15 +279,15 @@ def placed(codes: NDArray[np.uint32], size: int) -> tuple[NDArray[np.uint32], ND
 
 
 def check_lengths(lengths: Mapping[Any, int]) -> None:
-    """Refuse columns of different lengths."""
+    """Raise on columns of different lengths."""
     if len(set(lengths.values())) > 1:
         sizes = ", ".join(f"{name!r} has {length:,}" for name, length in lengths.items())
-        raise DataError(f"columns of one table have the same number of records: {sizes}")
+        raise DataError(f"columns of one table must have the same number of records: {sizes}")
 
 
 @contextmanager
 def or_data_error(column: Any, message: str) -> Iterator[None]:
-    """Turn whatever the library of a column, or an object in it, raises into an error of ours."""
+    """Turn anything that the library of a column, or an object in it, raises into a ``DataError``."""
     try:
         yield
     except (NominymError, MemoryError):
@@ -295,7 +298,7 @@ def or_data_error(column: Any, message: str) -> Iterator[None]:
 
 
 def type_of(values: Any) -> str:
-    """Name the type of a column, for messages."""
+    """Return the type of a column, for messages."""
     return str(getattr(values, "dtype", getattr(values, "type", type(values).__name__)))
 
 
@@ -326,7 +329,7 @@ _TEXTS_TOLD_APART = int(pd.__version__.partition(".")[0]) >= 3
 
 
 def _encode(values: Any) -> _Encoded:
-    """Return codes, the distinct values that they point into, and what these are."""
+    """Return codes, the distinct values they refer to, and the kind of values."""
     if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
         held: Any = values.array if isinstance(values, pd.Series) else values
         codes, categories, kind = _encode(held.categories)
@@ -351,7 +354,7 @@ def _encode(values: Any) -> _Encoded:
 
 
 def _to_arrow(values: Any) -> Any:
-    """Bring a column into Arrow without a Python loop where nothing gets lost on the way; None where something does."""
+    """Convert a column to Arrow without a Python loop; None if something would be lost."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     kind = getattr(values, "dtype", None)
@@ -377,8 +380,8 @@ def _to_arrow(values: Any) -> Any:
 
 
 def to_arrow(values: Any, name: Any) -> Any:
-    """Return a column as files have it: an Arrow array in one piece, without views and runs; or refuse it by name."""
-    with or_data_error(name, f"its type {type_of(values)} has no form in a file"):
+    """Return a column for a file: an Arrow array in one piece, without views and runs; raise if impossible."""
+    with or_data_error(name, f"its type {type_of(values)} cannot be stored in a file"):
         if not isinstance(values, _COLUMNS) and not is_polars(values, "Series"):
             values = np.fromiter(values, dtype=object, count=len(values))
         kind = str(getattr(values, "dtype", ""))
@@ -391,23 +394,23 @@ def to_arrow(values: Any, name: Any) -> Any:
         else:
             array = _to_arrow(values)
         if array is None:
-            raise DataError(f"its values of type {type_of(values)} have no form in a file", column=name)
+            raise DataError(f"its values of type {type_of(values)} cannot be stored in a file", column=name)
         array = plain(array)
         return array if getattr(array, "num_chunks", 1) == 1 else array.unify_dictionaries().combine_chunks()
 
 
 def _is_of_one_type(values: NDArray[np.object_]) -> bool:
-    """Tell whether Arrow can be given objects.
+    """Return whether objects can be passed to Arrow.
 
-    It makes one type of dates and times, of texts and bytes, of 1 and 1.0, ends at microseconds, and some mixtures of
-    numpy's scalars end the process.
+    Arrow merges dates and times, texts and bytes, 1 and 1.0, stops at microseconds, and some mixtures of numpy scalars
+    crash the process.
     """
     types = set() if _is_text(values) else set(map(type, values)) - _GAPS
     return len(types) <= 1 and types <= _FAITHFUL
 
 
 def of_one_class(texts: Iterable[Any]) -> bool:
-    """Tell whether texts are all of one class: of equal ones of several, which comes first must not matter.
+    """Return whether texts are all of one class: among equal texts of several classes, the first must not matter.
 
     >>> of_one_class(["a", None, "b"]), of_one_class(["a", np.str_("a")])
     (True, False)
@@ -420,7 +423,7 @@ def _is_text(values: NDArray[np.object_]) -> bool:
 
 
 def _repeats(values: NDArray[np.object_]) -> bool:
-    """Tell whether there are few distinct texts, by a sample: then Python's own hashes are faster than Arrow."""
+    """Return whether a sample shows few distinct texts: Python's own hashes are then faster than Arrow."""
     some = values[:: len(values) // 10_000 + 1]
     return len(set(some)) < len(some) / 2
 
@@ -470,7 +473,7 @@ def _encode_arrow(array: Any) -> _Encoded | None:
 
 
 def _encode_dictionaries(parts: Sequence[Any], kind: Any) -> _Encoded:
-    """Code dictionaries instead of records: they may repeat values, hold nulls, and differ from part to part."""
+    """Code dictionaries instead of records: they may repeat values, hold nulls, and differ between chunks."""
     of_index, categories, holds = _encode(pa.chunked_array([part.dictionary for part in parts], kind))
     if len(parts) == 1 and len(categories) == len(of_index):
         return _indices(parts[0]), categories, holds
@@ -483,12 +486,12 @@ def _encode_dictionaries(parts: Sequence[Any], kind: Any) -> _Encoded:
 
 
 def _indices(array: Any) -> NDArray[np.uint32]:
-    """Return the places of the values in a dictionary."""
+    """Return the positions of the values in a dictionary."""
     return array.indices.cast(pa.uint32()).fill_null(int(MISSING)).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
 def plain(array: Any) -> Any:
-    """Return an Arrow array in a layout that all of Arrow's functions know: no views, no runs."""
+    """Return an Arrow array in a layout that all Arrow functions support: no views, no runs."""
     kind = array.type
     if pa.types.is_string_view(kind):
         return array.cast(pa.large_string())
@@ -498,7 +501,7 @@ def plain(array: Any) -> Any:
 
 
 def python_values(array: Any) -> list[Any]:
-    """Return the values of an Arrow array as Python objects; times that Python has no object for as numbers."""
+    """Return the values of an Arrow array as Python objects; times that Python cannot represent as numbers."""
     try:
         return list(array.to_pylist())
     except (OverflowError, ValueError):
@@ -506,9 +509,9 @@ def python_values(array: Any) -> list[Any]:
 
 
 def _encode_plain_lists(values: list[Any]) -> _Encoded | None:
-    """Code lists of texts, or of whole numbers, in Arrow; None where there is anything else among them.
+    """Code lists of texts, or of whole numbers, in Arrow; None if there is anything else among them.
 
-    All are lists, or all are numpy's arrays of one type: what is coded alike must be alike.
+    All must be lists, or all numpy arrays of one type: values with the same code must be equal.
     """
     known = [value for value in values if type(value) is list or isinstance(value, np.ndarray)]
     kinds = {(type(value), getattr(value, "dtype", None), getattr(value, "ndim", 1)) for value in known}
@@ -528,7 +531,7 @@ _LISTS = (list, np.ndarray)
 
 
 def _encode_lists(array: Any) -> _Encoded | None:
-    """Code Arrow lists of texts or whole numbers: numbered by their items; None where items are of another kind."""
+    """Code Arrow lists of texts or whole numbers, numbered by their items; None if items are of another kind."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks() if array.num_chunks else pa.array([], array.type)
     items = plain(array.flatten())
@@ -556,7 +559,7 @@ def _encode_lists(array: Any) -> _Encoded | None:
 
 
 def _encode_objects(values: list[Any]) -> _Encoded:
-    """Code objects: told apart by type, text and equality, and kept as they are."""
+    """Code objects: distinguished by type, text and equality, and kept unchanged."""
     found: dict[tuple[Any, ...], tuple[int, Any]] = {}
     codes = np.full(len(values), MISSING, dtype=np.uint32)
     for row, value in enumerate(values):

@@ -1,7 +1,7 @@
-"""Tables of any library, in and out: coded on the way in, written back in their own library and type on the way out.
+"""Tables of any library: coded on the way in, written back in their own library and type on the way out.
 
-Where a method only gives values to other records, the new column is taken from the old one, row by row: whatever its
-type is, it stays. New values, as noise has them, are made in the type of the column.
+Where a method only moves values between records, the new column is taken from the old one, row by row, so that any type
+is preserved. New values, as from noise, are created in the type of the column.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from nominym.table.coding import (
 
 
 class Table:
-    """A table whose columns are coded once, when they are first asked for.
+    """A table whose columns are coded once, on first use.
 
     >>> table = Table({"diag": ["flu", "coma"], "age": [30, 60]})
     >>> column = table.column("diag")
@@ -46,16 +46,16 @@ class Table:
     """
 
     def __init__(self, data: Any) -> None:
-        """Hold a table without copying it."""
+        """Wrap a table without copying it."""
         self.data = _as_table(data)
-        """The table; what only gives an Arrow stream has become an Arrow table."""
+        """The table; an Arrow stream has become an Arrow table."""
         data = self.data
         named = data.column_names if isinstance(data, pa.Table) else data if isinstance(data, Mapping) else data.columns
         self.names: list[Any] = list(named)
         self._place = {name: place for place, name in enumerate(self.names)}
         if len(self._place) < len(self.names):
             name, times = Counter(self.names).most_common(1)[0]
-            raise DataError(f"column name {name!r} stands {times} times; rename the columns")
+            raise DataError(f"column name {name!r} occurs {times} times; rename the columns")
         if isinstance(data, Mapping):
             for name, values in data.items():
                 if not is_sequence(values) or not hasattr(values, "__getitem__") or getattr(values, "ndim", 1) == 0:
@@ -84,7 +84,7 @@ class Table:
         return self._coded[name]
 
     def arrange(self, name: Any, order: Sequence[int] | NDArray[np.int64]) -> Column:
-        """Number the categories of a column anew, for as long as the table lives."""
+        """Renumber the categories of a column for the lifetime of the table."""
         self._coded[name] = self.column(name).arranged(order)
         return self._coded[name]
 
@@ -96,14 +96,13 @@ class Table:
         dropped: Sequence[Any] = (),
         retyped: Collection[Any] = (),
     ) -> Table:
-        """Return a table of the same kind with some columns replaced, and without the ``dropped``.
+        """Return a table of the same kind with some columns replaced, and without the ``dropped`` ones.
 
-        All else, index and types are as they were; ``retyped`` columns get the type of their new values.
+        Everything else, including index and types, is unchanged; ``retyped`` columns get the type of their new values.
 
-        Cells that are missing before and after stay exactly what they were (None, NaN, NA), unless missing values have
-        ``moved``: then all are written alike, since a marker that stays would tell its row. Categories without an order
-        are listed by name, since the order of their first appearance would tell who was first, and only those that
-        occur.
+        Cells that are missing before and after keep their marker (None, NaN, NA), unless missing values have ``moved``:
+        then all get the same marker, because one that stays would reveal its row. Categories without an order are
+        listed by name, because the order of first appearance would reveal who was first, and only those that occur.
         """
         new: dict[Any, Any] = {}
         place = {name: place for name, place in self._place.items() if name not in dropped}
@@ -119,7 +118,7 @@ class Table:
         return after
 
     def taken(self, rows: NDArray[np.uint32]) -> Table:
-        """Return the codes of all columns with the rows in another order; for comparing only, nothing is copied."""
+        """Return the codes of all columns with the rows in another order; only for comparing, nothing is copied."""
         other = copy(self)
         other._coded, other._length = {}, len(rows)
         other._code = lambda name: self.column(name).with_codes(self.column(name).codes[rows])
@@ -127,8 +126,9 @@ class Table:
 
 
 def names_of(data: Any) -> list[Any]:
-    """Return the names of the columns of a table, also of one that is on Spark."""
-    return Table(data).names if is_frame(data) else list(data.columns)
+    """Return the names of the columns of a table, including one on Spark, which is not computed for this."""
+    on_spark = type(data).__module__.startswith("pyspark.")
+    return Table(data).names if is_frame(data) and not on_spark else list(data.columns)
 
 
 def _as_table(data: Any) -> Any:
@@ -177,7 +177,7 @@ def _with_columns(data: Any, place: Mapping[Any, int], new: Mapping[Any, Any]) -
 
 
 def bare(kind: Any) -> Any:
-    """Return an Arrow type without what other programs note at the fields inside it, such as all values of an Enum."""
+    """Return an Arrow type without metadata of other programs in its fields, such as all values of an Enum."""
 
     def field(of: Any) -> Any:
         return pa.field(of.name, bare(of.type), of.nullable)
@@ -194,7 +194,7 @@ def bare(kind: Any) -> Any:
 
 
 def column_names(given: Any, known: Sequence[Any], parameter: str = "columns") -> list[Any]:
-    """List the names of columns that a caller gave: several, or a single one, which may be a tuple.
+    """Return the column names given by a caller: several, or a single one, which may be a tuple.
 
     >>> column_names("x", ["x"]), column_names(("x", 1), [("x", 1)]), column_names(("x", "y"), ["x", "y"])
     (['x'], [('x', 1)], ['x', 'y'])
@@ -208,12 +208,12 @@ def column_names(given: Any, known: Sequence[Any], parameter: str = "columns") -
             raise no_column(name, known)
     if len(set(names)) < len(names):
         name, times = Counter(names).most_common(1)[0]
-        raise ParameterError(f"{name!r} stands {times} times; name each column once", parameter=parameter)
+        raise ParameterError(f"{name!r} occurs {times} times; name each column once", parameter=parameter)
     return names
 
 
 def written(old: Any, before: Column, after: Column, moved: bool, *, retyped: bool = False) -> Any:
-    """Write a coded column like an old one: same library, and same type unless it is ``retyped``."""
+    """Return a coded column in the form of an old one: same library, and same type unless it is ``retyped``."""
     if len(after) != len(before):
         raise DataError(f"{len(after):,} new values for {len(before):,} records", column=before.name)
     if retyped:
@@ -226,13 +226,13 @@ def written(old: Any, before: Column, after: Column, moved: bool, *, retyped: bo
 
 
 def tidied(values: Any, name: Any) -> Any:
-    """Return a column that holds no value that no record has, in a dictionary or where a larger column was cut.
+    """Return a column without values that no record has, in a dictionary or from a larger column that was cut.
 
-    Dictionaries list values in their order if they have one, else by name. The same object comes back where there is
-    nothing to do. The type ``Enum`` of polars
-    lists its values itself and is made anew, nested ones too; a ``Categorical`` of polars lists none.
+    Dictionaries list values in their order if they have one, else by name. The same object is returned if there is
+    nothing to do. The polars type ``Enum`` lists its values and is rebuilt, even when nested; a polars ``Categorical``
+    lists none.
     """
-    with or_data_error(name, f"its type {type_of(values)} cannot be freed of values that no record has"):
+    with or_data_error(name, f"its type {type_of(values)} cannot be cleared of values that no record has"):
         return _tidied(values)
 
 
@@ -253,10 +253,10 @@ def _holds_objects(values: Any) -> bool:
 
 
 def _steps(before: Column, after: Column, moved: bool) -> list[NDArray[Any]]:
-    """Return the rows to take, one step after the other, so that each record gets a cell that has its new value.
+    """Return the rows to take, step by step, so that each record gets a cell with its new value.
 
-    First one cell of each value, then from these: nearly all steps are in a small part of memory. Missing values that
-    stay keep their marker; those that moved are all written alike, as row −1.
+    First one cell of each value, then from these: nearly all steps stay in a small part of memory. Missing values that
+    stay keep their marker; those that moved all get the same, as row −1.
     """
     cells, places = before.first_rows(), after.dense()[0]
     if not after.missing:
@@ -266,7 +266,7 @@ def _steps(before: Column, after: Column, moved: bool) -> list[NDArray[Any]]:
 
 
 def _taken(old: Any, first: NDArray[Any], *steps: NDArray[Any]) -> Any:
-    """Take rows, then rows of these; row −1 is missing. What comes back shares no memory with the old column."""
+    """Take rows, then rows of these; row −1 is missing. The result shares no memory with the old column."""
     gaps = bool((first < 0).any())
     if isinstance(getattr(old, "dtype", None), pd.ArrowDtype):
         return _in_pandas(_taken(pa.array(old), first, *steps), old)
@@ -300,7 +300,7 @@ def _taken(old: Any, first: NDArray[Any], *steps: NDArray[Any]) -> Any:
 
 
 def _in_pandas(values: Any, old: Any) -> Any:
-    """Put an array in the place of a Series, an Index or an array of pandas."""
+    """Return an array in the form of a pandas Series, Index or array."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         values = pd.arrays.ArrowExtensionArray(values)
     if isinstance(old, pd.Series):
@@ -341,9 +341,9 @@ def _tidied(values: Any) -> Any:
 
 
 def _listed(used: NDArray[Any], values: Any, ordered: bool) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
-    """List the dictionary values that occur as they should stand; None where they stand so already.
+    """Return the dictionary values that occur, in the right order; None if they are already.
 
-    The second part are the new numbers of the old ones, and −1 at the end, for what is missing.
+    The second part has the new numbers of the old ones, and −1 at the end for missing.
     """
     if not ordered:
         order = by_name(values)
@@ -385,7 +385,7 @@ def _tidied_arrow(array: Any) -> Any:
         return pa.StructArray.from_arrays(children, fields=list(kind), mask=array.is_null())
     own_buffers = 1 if pa.types.is_fixed_size_list(kind) else 2
     if own_buffers == 2 and not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind)):
-        raise NotImplementedError("its dictionary is inside a type that cannot be taken apart")
+        raise NotImplementedError("its dictionary is nested in a type that cannot be decomposed")
     whole = array.take(pa.array(np.arange(len(array))))  # without values before, after and between the lists
     if pa.types.is_map(kind):
         parts = _tidied_arrow(whole.keys), _tidied_arrow(whole.items)
@@ -395,7 +395,7 @@ def _tidied_arrow(array: Any) -> Any:
 
 
 def _with_enums(kind: Any, values: Any, as_text: bool = False) -> Any:
-    """Narrow the Enum types in a type of polars to the values that occur, or make texts of them."""
+    """Restrict the Enum types in a polars type to the values that occur, or convert them to texts."""
     import polars as pl
 
     if isinstance(kind, pl.Enum):
@@ -414,7 +414,7 @@ def _with_enums(kind: Any, values: Any, as_text: bool = False) -> Any:
 
 
 def _like(old: Any, column: Column, moved: bool) -> Any:
-    """Make a column of new values like another."""
+    """Return a column of new values like another."""
     if isinstance(old, pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
         return _like_pandas(old, column, moved)
     if isinstance(old, pa.Array | pa.ChunkedArray):
@@ -432,7 +432,7 @@ def _like(old: Any, column: Column, moved: bool) -> Any:
 
 
 def _fresh(old: Any, column: Column) -> Any:
-    """Make a column of new values in the library of another, of the type that these have."""
+    """Return a column of new values in the library of another, in the type of the new values."""
     codes = pa.array(column.codes, mask=column.codes == MISSING)
     held = column.listed
     kinds = held.array if isinstance(held, Listed) else pa.array(list(held))
@@ -455,7 +455,7 @@ def _fresh(old: Any, column: Column) -> Any:
 
 
 def _filled(values: Any, kinds: Any, column: Column, moved: bool) -> Any:
-    """Write a coded column over the old values; missing ones too, all alike, if they have moved."""
+    """Write a coded column over the old values; missing ones get the same marker if they have moved."""
     known = column.codes != MISSING
     if moved and not known.all():
         values[~known] = None
@@ -470,7 +470,7 @@ def _objects(column: Column) -> NDArray[np.object_]:
 
 
 def _joined(listed: Iterable[Any], column: Column) -> tuple[list[Any], NDArray[np.int64]]:
-    """Add the new values of a column to a list, and return the place of each record in it, −1 where missing."""
+    """Add the new values of a column to a list, and return the position of each record in it, −1 for missing."""
     place: dict[Any, int] = {}
     for value in (*listed, *column.categories):
         place.setdefault(value, len(place))

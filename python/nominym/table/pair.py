@@ -17,7 +17,7 @@ from nominym.table.frame import Table, column_names
 
 
 def shared_columns(before: Table, after: Table, columns: Any = None, parameter: str = "columns") -> list[Any]:
-    """List the columns to compare, by default all; both tables have to have them, and a record at least."""
+    """List the columns to compare, by default all; both tables must have them, and at least one record."""
     for when, table in (("before", before), ("after", after)):
         if not len(table):
             raise DataError(f"the table {when} has no records, so there is nothing to compare")
@@ -30,7 +30,7 @@ def shared_columns(before: Table, after: Table, columns: Any = None, parameter: 
                 raise DataError(f"column {apart!r} is not in the table {when}", remedy=remedy)
     names = list(before.names) if columns is None else column_names(columns, before.names, parameter)
     if not names:
-        raise ParameterError("name one column at least", parameter=parameter)
+        raise ParameterError("name at least one column", parameter=parameter)
     for name in names:
         if name not in after.names:
             raise no_column(name, after.names, "after")
@@ -40,7 +40,7 @@ def shared_columns(before: Table, after: Table, columns: Any = None, parameter: 
 def coded_alike(name: Any, *tables: Table) -> tuple[list[NDArray[np.uint32]], int]:
     """Return a column of some tables over the same categories, and their number.
 
-    Numbers are the same if they are equal, all else if its text is.
+    Numbers match if they are equal, all other values if their texts are.
     """
     columns = [table.column(name) for table in tables]
     if all(column.listed is columns[0].listed for column in columns):
@@ -53,7 +53,7 @@ def coded_alike(name: Any, *tables: Table) -> tuple[list[NDArray[np.uint32]], in
 
 
 def _places(columns: list[Column]) -> tuple[list[NDArray[np.uint32]], int]:
-    """Number the categories of all columns, in the order in which they come."""
+    """Number the categories of all columns, in order of appearance."""
     numbers = [column.numbers for column in columns]
     if all(each is not None for each in numbers) and len({each.dtype for each in numbers if each is not None}) == 1:
         # Plain numbers need no object each.
@@ -88,11 +88,11 @@ class Distinct:
     """The distinct tuples of two tables, in lexicographic order of their categories."""
 
     codes: list[NDArray[np.uint32]]
-    """Of each column, its category in each tuple; a missing value is a category of its own."""
+    """For each column, its category in each tuple; a missing value is a category of its own."""
     before: NDArray[np.int64]
-    """Records with each tuple before."""
+    """Number of records with each tuple before."""
     after: NDArray[np.int64]
-    """Records with each tuple after."""
+    """Number of records with each tuple after."""
 
 
 def distinct(before: Table, after: Table, names: list[Any], progress: Progress = None, label: str = "") -> Distinct:

@@ -17,13 +17,13 @@ from nominym.table.frame import Table, column_names
 
 
 def one_record_per_person(data: Any, person: Any, lists: Any = None) -> Any:
-    """Return a table with one record for each person: of several rows, a list in each column in which they differ.
+    """Return a table with one record per person: several rows become a list in each column in which they differ.
 
-    A person's rows in a hospital's table are stays or diagnoses. A guarantee for rows says little about somebody who
-    has twenty; as one record, what a person has is masked together, with ``nym.Sets`` for the lists.
+    In a hospital's table, a person's rows are stays or diagnoses. A guarantee for rows says little about somebody with
+    twenty of them; as one record, everything a person has is masked together, with ``nym.Sets`` for the lists.
 
-    Each list holds the distinct values of a person in the order of their text; missing values are left out. Persons
-    come in the order of their text. An index of pandas is not kept: it numbers rows, not persons.
+    Each list holds the distinct values of a person in the order of their text; missing values are left out. Persons are
+    in the order of their text. A pandas index is not kept: it numbers rows, not persons.
 
     >>> import pandas as pd
     >>> stays = pd.DataFrame({"patient": [7, 8, 7], "sex": ["f", "m", "f"], "diagnosis": ["flu", "coma", "asthma"]})
@@ -36,23 +36,23 @@ def one_record_per_person(data: Any, person: Any, lists: Any = None) -> Any:
     ----------
     data
         A data frame of pandas or polars, an Arrow table or stream, or a mapping of columns. The result is of the same
-        kind, except that of a stream an Arrow table is made.
+        kind, except that a stream becomes an Arrow table.
     person
-        The column that tells whose rows they are.
+        The column that identifies persons.
     lists
-        Columns that become lists, for all persons. All others must have one value for each person, else this is an
-        error. By default, those that differ between the rows of any person.
+        Columns that become lists, for all persons. All others must have one value for each person; otherwise an error
+        is raised. By default, those that differ between the rows of any person.
     """
     table = Table(data)
     (whose,) = column_names([person], table.names, "person")
     owner = table.column(whose)
     if owner.missing:
         row = int(np.flatnonzero(owner.codes == MISSING)[0])
-        what = f"{owner.missing:,} of {len(owner):,} rows name nobody, the first of them row {row}"
+        what = f"{owner.missing:,} of {len(owner):,} rows name no person, the first of them row {row}"
         raise DataError(what, column=whose, remedy="fill them, or drop these rows")
     listed = None if lists is None else column_names(lists, table.names, "lists")
     if listed is not None and whose in listed:
-        raise ParameterError(f"{whose!r} says whose the rows are, and is no list", parameter="lists")
+        raise ParameterError(f"{whose!r} identifies persons, and cannot be a list", parameter="lists")
     of_person = {name: _Held(owner, table.column(name)) for name in table.names if name != whose}
     if listed is None:
         listed = [name for name, held in of_person.items() if held.several]
@@ -86,10 +86,10 @@ class _Held:
         self._chosen: NDArray[np.int64] = known[order[new]]
         self._sizes = np.bincount(owner.codes[self._chosen], minlength=self.persons)
         self.several = int((self._sizes > 1).sum())
-        """Persons that have more than one value."""
+        """Number of persons with more than one value."""
 
     def rows(self) -> NDArray[np.int64]:
-        """Return a row for each person that has the person's value, if there is any."""
+        """Return for each person a row that has the person's value, if there is any."""
         found = self._first.copy()
         found[self._sizes > 0] = self._chosen[self._starts()[:-1][self._sizes > 0]]
         return found

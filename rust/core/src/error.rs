@@ -3,8 +3,8 @@
 /// An error of the core. Concepts are named by index; the border turns them into ids.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// Is-a links run in a circle: each concept's parent is the next one, the last one's parent the first.
-    #[error("the is-a links run in a circle of {} concepts", .0.len())]
+    /// Is-a links form a cycle: each concept's parent is the next one, the last one's parent the first.
+    #[error("the is-a links form a cycle of {} concepts", .0.len())]
     Cycle(Vec<u32>),
     /// More than one concept has no parent.
     #[error("{} concepts have no parent; a taxonomy has one root", .0.len())]
@@ -19,7 +19,7 @@ pub enum Error {
     #[error("concept {0} is never used")]
     Unused(u32),
     /// There is not enough memory for what was asked.
-    #[error("{what} needs {}, {}", size(*.needed), .free.map_or("which cannot be had".into(), |f| format!("{} are free", size(f))))]
+    #[error("{what} needs {}, {}", size(*.needed), .free.map_or("more than is available".into(), |f| format!("{} are free", size(f))))]
     Memory {
         /// Bytes that are needed.
         needed: u64,

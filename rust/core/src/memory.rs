@@ -274,6 +274,6 @@ mod tests {
     fn the_error_tells_both_sizes() {
         let text = |free| Error::Memory { needed: 5 << 28, free, what: "a join".into() }.to_string();
         assert_eq!(text(Some(400 * MIB)), "a join needs 1.2 GiB, 400.0 MiB are free");
-        assert_eq!(text(None), "a join needs 1.2 GiB, which cannot be had");
+        assert_eq!(text(None), "a join needs 1.2 GiB, more than is available");
     }
 }

@@ -1,5 +1,6 @@
 //! Semantic statistics over coded columns.
 
+use nominym_core::control::Control;
 use nominym_core::stats::distance;
 use nominym_core::stats::joint::{self as core_joint, Joint};
 use nominym_core::stats::marginality;
@@ -7,7 +8,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::array::{array, array_of, copied};
-use crate::control::run;
+use crate::control::{guard, run};
 use crate::meaning::Measured;
 use crate::taxonomy::Graph;
 
@@ -23,7 +24,12 @@ pub fn counts<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Column<'py, u64>> {
     let codes = codes.as_slice()?;
-    array(py, run(py, progress, |control| core_joint::counts(codes, categories, control))?)
+    let found = if codes.len() <= core_joint::FEW {
+        guard(|| core_joint::counts(codes, categories, &Control::new()))?
+    } else {
+        run(py, progress, |control| core_joint::counts(codes, categories, control))?
+    };
+    array(py, found)
 }
 
 /// Pairs of values of two coded columns that occur: codes of both and counts.

@@ -1,4 +1,4 @@
-"""Readers of taxonomy files, one function for each format, and the choice among them."""
+"""Readers of taxonomy files, one function for each format, and the choice of a reader."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ FORMATS: Mapping[str, Callable[..., Concepts]] = {
 }
 
 PACKAGED = (ICD9, ICD9_PROCEDURES, ICD10)
-"""Names of vocabularies that packages bring."""
+"""Names of vocabularies that packages provide."""
 TABLES = (".csv", ".tsv", ".txt")
-"""How the names of delimited files end."""
+"""Suffixes of delimited files."""
 OF_TABLES = ("child", "parent", "levels", "prefix")
-"""Options that say how a delimited file holds a hierarchy."""
+"""Options that describe how a delimited file holds a hierarchy."""
 
 _BY_SUFFIX = {".obo": "obo", ".parquet": "parquet"}
 
@@ -59,13 +59,13 @@ def read_taxonomy(
     progress: Progress = None,
     **options: Any,
 ) -> Taxonomy:
-    """Read a taxonomy from a file or folder; the format is recognised unless given.
+    """Read a taxonomy from a file or folder; the format is detected unless given.
 
     Formats: ``edges`` (CSV of child and parent), ``levels`` (CSV with a column for each level, most specific first),
-    ``prefixes`` (codes whose first characters are their groups), ``arx`` (hierarchy CSV), ``obo``, ``owl``, ``skos``,
+    ``prefixes`` (codes grouped by their first characters), ``arx`` (hierarchy CSV), ``obo``, ``owl``, ``skos``,
     ``claml``, ``fhir`` (CodeSystem), ``snomed`` (RF2 snapshot folder), ``wordnet`` (dict folder), ``icd-9-cm``,
     ``icd-9-cm-procedures`` and ``icd-10-cm`` (by name, from their packages), and ``json`` and ``parquet`` as
-    ``Taxonomy.save`` writes them. Options are the format's own, see the guide on taxonomies.
+    ``Taxonomy.save`` writes them. The options depend on the format; see the guide on taxonomies.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +81,7 @@ def read_taxonomy(
 def read_concepts(path: StrPath, format: str | None = None, **options: Any) -> Concepts:  # noqa: A002
     """Read a taxonomy file or folder, or one of the names in `PACKAGED`.
 
-    Without `format`, one of `FORMATS`, it is told by the name and, for delimited text, by the content.
+    Without `format`, one of `FORMATS`, it is detected from the name and, for delimited text, from the content.
     `options` are those of the reader of that format.
 
     >>> from tempfile import TemporaryDirectory
@@ -96,7 +96,7 @@ def read_concepts(path: StrPath, format: str | None = None, **options: Any) -> C
         raise ParameterError(f"unknown; use one of {', '.join(FORMATS)}", parameter="format", value=format)
     if str(path) not in PACKAGED and not as_path(path).exists():
         names = ", ".join(PACKAGED)
-        raise FileNotFoundError(errno.ENOENT, f"no such file or folder, and none of {names}", str(path))
+        raise FileNotFoundError(errno.ENOENT, f"no such file or folder, and not one of {names}", str(path))
     name = format or _detect(path, options)
     reader = FORMATS[name]
     known = [option for option in inspect.signature(reader).parameters if option != "path"]
@@ -132,4 +132,4 @@ def _detect(path: StrPath, options: Mapping[str, Any]) -> str:
     elif place.suffix.lower() in _BY_SUFFIX:
         return _BY_SUFFIX[place.suffix.lower()]
     remedy = Advice(f"give {{}} as one of {', '.join(FORMATS)}", format=NO_VALUE)
-    raise FormatError(f"{path} does not show what format it is of", remedy=remedy)
+    raise FormatError(f"the format of {path} cannot be detected", remedy=remedy)

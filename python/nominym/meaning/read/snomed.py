@@ -33,7 +33,7 @@ def read_snomed(path: StrPath, *, language: str = "en") -> Concepts:
     name without its semantic tag: "Asthma" for "Asthma (disorder)".
     """
     if not Path(path).is_dir():
-        raise FormatError(f"{path} is no folder; pass the folder of a SNOMED CT release (RF2)")
+        raise FormatError(f"{path} is not a folder; pass the folder of a SNOMED CT release (RF2)")
     ids: list[str] = _active(path, "Concept", "id")["id"].to_pylist()
     require_concepts(ids, path, "rows with active = 1 in sct2_Concept_*Snapshot*.txt")
 
@@ -69,7 +69,7 @@ def read_snomed(path: StrPath, *, language: str = "en") -> Concepts:
 
 
 def _active(folder: StrPath, component: str, *columns: str) -> pa.Table:
-    """Read the rows in force of all files of one component."""
+    """Read the active rows of all files of one component."""
     files = release_files(folder, component)
     if not files:
         raise FormatError(
@@ -104,5 +104,5 @@ def _explain(file: Path, columns: list[str], error: Exception) -> FormatError:
             return at_line(file, 1, f"no column {name!r} among {header}; expected the columns of SNOMED CT RF2")
     for number, row in enumerate(rows, 2):
         if row != [""] and len(row) != len(header):
-            return at_line(file, number, f"{len(row)} cells, but {len(header)} in the header; fetch the file anew")
+            return at_line(file, number, f"{len(row)} cells, but {len(header)} in the header; fetch the file again")
     return FormatError(f"{file}: {error}")

@@ -39,11 +39,11 @@ def read_edges(
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Concepts:
-    """Read one is-a link a row; an empty parent cell declares a root.
+    """Read one is-a link per row; an empty parent cell declares a root.
 
-    `child`, `parent`, `label` and `synonym` name columns of the header. Without them a header is recognised
-    by its usual names (child, id, code, source … and parent, target …); two columns without a header are
-    child and parent. Further synonyms of a concept go into further rows of it.
+    `child`, `parent`, `label` and `synonym` name columns of the header. Without them, a header is recognised by common
+    names (child, id, code, source … and parent, target …); two columns without a header are child and parent. Further
+    synonyms of a concept go into further rows.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -122,9 +122,9 @@ def read_arx(path: StrPath, *, delimiter: str | None = None, encoding: str = "ut
 
 
 def detect_table(path: StrPath, options: Mapping[str, str]) -> str:
-    """Tell by its content which of "edges" and "arx" a delimited file is.
+    """Return "edges" or "arx", the format of a delimited file judged by its content.
 
-    Only an ARX hierarchy has more than two columns, no column names, and one label for all at the end.
+    Only an ARX hierarchy has more than two columns, no header, and the same last label in all rows.
     """
     if options.keys() & _KNOWN.keys():
         return "edges"
@@ -139,15 +139,15 @@ def detect_table(path: StrPath, options: Mapping[str, str]) -> str:
 def read_rows(
     path: StrPath, delimiter: str | None, encoding: str, *, alone: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Read the rows that are not blank, at least one, each with the line it starts in; all of one width.
+    """Read the rows that are not blank, at least one, each with its starting line; all have the same width.
 
-    A single column is refused unless it may stand `alone`.
+    A single column is an error unless it may be `alone`.
     """
     text = read_text(path, encoding)
     require_concepts(text.strip(), path, "one is-a link a row")
     delimiter = _delimiter(text, delimiter) or ("," if alone else None)
     if delimiter is None:
-        raise at_line(path, 1, "one column only; separate child and parent by , ; | or tab")
+        raise at_line(path, 1, "only one column; separate child and parent by , ; | or tab")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line, width, width_line = 1, 0, 0
     try:
@@ -165,7 +165,7 @@ def read_rows(
 
 
 def _delimiter(text: str, asked: str | None) -> str | None:
-    """Take the delimiter by which most rows have as many cells as the first; none if no row splits."""
+    """Return the delimiter by which most rows have as many cells as the first; None if no row splits."""
     if asked is not None:
         if not isinstance(asked, str) or len(asked) != 1 or asked in '"\r\n':
             fault = "it is not one character, such as ',', ';', '|' or '\\t'"
@@ -177,7 +177,7 @@ def _delimiter(text: str, asked: str | None) -> str | None:
 
 
 def _sample(text: str, delimiter: str) -> list[list[str]]:
-    """Split the first rows, leniently: a guess must not fail where the reader can say what is wrong."""
+    """Split the first rows leniently: detection must not fail where the reader can report what is wrong."""
     head = text if len(text) <= _SAMPLE else text[:_SAMPLE].rpartition("\n")[0]
     head = head.replace("\0", "")  # which no csv reader takes before Python 3.11
     rows = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
@@ -185,7 +185,7 @@ def _sample(text: str, delimiter: str) -> list[list[str]]:
 
 
 def column_of(path: StrPath, first: Sequence[str], option: str, name: str) -> int:
-    """Return the place of a column that an option names."""
+    """Return the position of a column that an option names."""
     if name not in first:
         there = ", ".join(map(repr, first))
         raise ParameterError(f"{path} has no such column; its first line is {there}", parameter=option, value=name)
@@ -193,7 +193,7 @@ def column_of(path: StrPath, first: Sequence[str], option: str, name: str) -> in
 
 
 def _header(path: StrPath, first: Sequence[str], asked: Mapping[str, str | None]) -> dict[str, int] | None:
-    """Say which column has which role, or None if `first` is no header."""
+    """Return the column of each role, or None if `first` is not a header."""
     names = [cell.strip().casefold() for cell in first]
     columns: dict[str, int] = {}
     for role, known in _KNOWN.items():
@@ -208,5 +208,5 @@ def _header(path: StrPath, first: Sequence[str], asked: Mapping[str, str | None]
         return columns
     if any(asked.values()):
         missing = next(role for role in ("child", "parent") if role not in columns)
-        raise ParameterError(f"{path} has no column of a usual name for {missing}; pass {missing}=")
+        raise ParameterError(f"{path} has no column with a common name for {missing}; pass {missing}=")
     return None

@@ -25,9 +25,9 @@ def read_wordnet(path: StrPath, *, pos: str = "noun", encoding: str = "utf-8") -
     have a single root.
     """
     if pos not in _CHOICES:
-        raise ParameterError(f"pos={pos!r} is no part of speech with a taxonomy; use one of {_CHOICES}")
+        raise ParameterError(f"pos={pos!r} is not a part of speech with a taxonomy; use one of {_CHOICES}")
     if not Path(path).is_dir():
-        raise FormatError(f"{path} is no folder; pass the dict folder of WordNet, with data.noun in it")
+        raise FormatError(f"{path} is not a folder; pass the dict folder of WordNet, with data.noun in it")
     found = Concepts(source=str(path))
     for part in pos.split("+"):
         senses = _read_senses(path, part, encoding)
@@ -53,7 +53,7 @@ def read_wordnet(path: StrPath, *, pos: str = "noun", encoding: str = "utf-8") -
             links.extend((line, concept, upper) for upper in above)
         for line, concept, upper in links:
             if upper not in names:
-                raise at_line(data, line, f"hypernym {upper} is no synset of {data.name}; fetch it anew")
+                raise at_line(data, line, f"hypernym {upper} is not a synset of {data.name}; fetch it again")
             found.link(concept, names[upper])
         require_concepts(names, data, "synsets as in wndb(5WN)")
     return found
@@ -76,7 +76,7 @@ def _records(file: Path, encoding: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _parse_synset(fields: list[str]) -> tuple[str, list[str], list[str]]:
-    """Take offset, words and offsets of the hypernyms from a record of a data file."""
+    """Return offset, words and hypernym offsets of a record of a data file."""
     end = 4 + 2 * int(fields[3], 16)
     words = fields[4:end:2]
     count = int(fields[end])
@@ -88,7 +88,7 @@ def _parse_synset(fields: list[str]) -> tuple[str, list[str], list[str]]:
 
 
 def _read_senses(folder: StrPath, part: str, encoding: str) -> dict[str, list[str]]:
-    """Read the synset offsets of each lemma, most frequent sense first: their place is the sense number."""
+    """Read the synset offsets of each lemma, most frequent sense first: their position is the sense number."""
     file = _part_file(folder, "index", part)
     senses: dict[str, list[str]] = {}
     for line, fields in _records(file, encoding):

@@ -12,7 +12,7 @@ use crate::memory;
 pub fn cut(numbers: &[f64], k: usize, control: &Control) -> Result<Vec<u32>> {
     let n = numbers.len();
     if k == 0 || n < k || n > u32::MAX as usize {
-        return Err(Error::Parameter(format!("{n} numbers make no groups of k = {k}")));
+        return Err(Error::Parameter(format!("{n} numbers cannot make groups of k = {k}")));
     }
     if numbers.windows(2).any(|pair| pair[0] > pair[1]) || !numbers.iter().all(|x| x.is_finite()) {
         return Err(Error::Parameter("numbers in ascending order are needed".to_owned()));

@@ -60,7 +60,7 @@ pub fn compare(
 fn check(before: &[Coded<'_>], after: &[Coded<'_>]) -> Result<[usize; 2]> {
     let records = [before, after].map(|columns| columns.first().map_or(0, |column| column.codes.len()));
     if records.contains(&0) || before.len() != after.len() {
-        return Err(Error::Parameter("the same columns before and after are needed, of one record at least".into()));
+        return Err(Error::Parameter("the same columns before and after are needed, with at least one record".into()));
     }
     for (columns, n) in [(before, records[0]), (after, records[1])] {
         columns.iter().try_for_each(|column| column.check(n))?;

@@ -43,7 +43,7 @@ pub fn parse(data: &[u8], control: &Control) -> Result<(Itemsets, Vec<u32>)> {
     let ids = number(&mut items, control)?;
     if let Some((row, item)) = rows::sort(&starts, &mut items, control)? {
         let (line, id) = (row + 1, ids[item as usize]);
-        return Err(Error::Parameter(format!("line {line}: item {id} stands twice; an item is in a set or it is not")));
+        return Err(Error::Parameter(format!("line {line}: item {id} occurs twice; an item is in a set or it is not")));
     }
     Ok((Itemsets::new(ids.len() as u32, starts, items)?, ids))
 }
@@ -98,7 +98,8 @@ fn fill(pieces: &[&[u8]], sizes: &[Size], lengths: &mut [usize], items: &mut [u3
             for token in text.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty()) {
                 let Some(item) = whole(token) else {
                     let shown: String = String::from_utf8_lossy(token).chars().take(40).collect();
-                    let fault = format!("line {}: {shown:?} is no item: whole numbers from 0 to {LARGEST}", line + i);
+                    let fault =
+                        format!("line {}: {shown:?} is not an item: whole numbers from 0 to {LARGEST}", line + i);
                     return Ok(Some(fault));
                 };
                 if let Some(cell) = room.next() {
@@ -258,11 +259,11 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok(rows), "{text:?}");
         }
-        assert_eq!(read("1\n\n2 x3").unwrap_err(), "line 3: \"x3\" is no item: whole numbers from 0 to 2147483647");
+        assert_eq!(read("1\n\n2 x3").unwrap_err(), "line 3: \"x3\" is not an item: whole numbers from 0 to 2147483647");
         for wrong in ["-1", "1.0", "2147483648", "99999999999999999999", "1,2"] {
             assert!(read(wrong).unwrap_err().starts_with("line 1: "));
         }
-        assert!(read("1\n4 2 4").unwrap_err().starts_with("line 2: item 4 stands twice"));
+        assert!(read("1\n4 2 4").unwrap_err().starts_with("line 2: item 4 occurs twice"));
     }
 
     #[test]

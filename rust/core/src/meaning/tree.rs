@@ -85,7 +85,7 @@ impl Tree {
     /// The concept of each category, [`crate::MISSING`] for what is missing. O(concepts + categories · log categories).
     pub fn new(taxonomy: &Taxonomy, concepts: &[u32], measure: &Measure) -> Result<Self> {
         if !taxonomy.is_tree() {
-            return Err(Error::Parameter("some concept has two parents: no tree".into()));
+            return Err(Error::Parameter("a concept has two parents; a tree is needed".into()));
         }
         let levels = usize::BITS as usize - concepts.len().leading_zeros() as usize;
         memory::require(64 * taxonomy.len() + (40 + 4 * levels) * concepts.len(), "the tree of a column")?;

@@ -186,7 +186,8 @@ impl Around {
                     continue;
                 }
                 // Below the concept where both meet, those near the reference meet it farther down.
-                for (j, &with) in self.other.iter().enumerate().skip(i) {
+                let with = self.other.iter().enumerate().skip(i);
+                for (j, &with) in with.take_while(|(_, with)| depth(**with) <= level) {
                     let holes = [tree.at(self.other.get(j + 1), level), if j == i { branch } else { (0, 0) }];
                     add(&mut self.pieces, (radius, side(level, with)), tree.at(Some(&with), level), holes);
                 }

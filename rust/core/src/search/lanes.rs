@@ -30,11 +30,11 @@ const LARGEST: Distance = (i16::MAX as i32 - ZERO as i32) as Distance;
 /// Whether any lane has a number that is not above the limit.
 #[inline]
 pub(crate) fn any_within(numbers: &Vector, limits: &Vector) -> bool {
-    let mut within = [false; LANES];
+    let mut any = 0;
     for lane in 0..LANES {
-        within[lane] = numbers[lane] <= limits[lane];
+        any |= -i16::from(numbers[lane] <= limits[lane]);
     }
-    within != [false; LANES]
+    any != 0
 }
 
 /// The lanes whose numbers are not above the limit, given the bit of each lane, none for idle ones.
@@ -65,7 +65,8 @@ pub(crate) struct Scale<'a> {
     hierarchies: &'a [Hierarchy],
     /// Shortened distances from each category to each other, by attribute,
     distances: Vec<Vec<i16>>,
-    /// and to the nearest member of each group, and whether all its members are equally distant.
+    /// and to the nearest member of each group, and whether all its members are equally distant; none if nothing bounds
+    /// a search.
     bounds: Vec<Vec<(i16, bool)>>,
     /// Number of the first category and of the first group of each attribute, and the number of all.
     first_category: Vec<u32>,
@@ -78,8 +79,7 @@ impl<'a> Scale<'a> {
     /// Shortens distances, and finds those to groups if they are to bound a search.
     pub fn new(spaces: &'a [Space], hierarchies: &'a [Hierarchy], bounded: bool) -> Result<Self> {
         memory::require(Self::needs(spaces, hierarchies, bounded), "bounds of distances")?;
-        let largest = |space: &Space| space.distances().par_iter().copied().max().unwrap_or(0);
-        let largest_sum: Distance = spaces.iter().map(largest).sum();
+        let largest_sum: Distance = spaces.iter().map(|space| space.largest).sum();
         let shift = (0..Distance::BITS).find(|shift| largest_sum >> shift <= LARGEST).unwrap_or(0);
         let shorten = |x: Distance| (x >> shift) as i16;
         let of = |x: Distance| (x, true);
@@ -121,6 +121,29 @@ impl<'a> Scale<'a> {
     /// Numbers of all bounds: one for each category and group.
     pub fn cells(spaces: &[Space], hierarchies: &[Hierarchy]) -> usize {
         spaces.iter().zip(hierarchies).map(|(space, hierarchy)| space.len() * hierarchy.len()).sum()
+    }
+
+    /// Whether distances to groups bound a search.
+    pub fn is_bounded(&self) -> bool {
+        !self.bounds.is_empty()
+    }
+
+    /// The distances between all categories of an attribute, if they are as long as lanes are.
+    pub fn short(&self, attribute: usize) -> Option<&[i16]> {
+        (self.shift == 0).then(|| &self.distances[attribute][..])
+    }
+
+    /// Distances from the category of each lane to all categories of an attribute. Idle lanes repeat the first, so that the
+    /// number of lanes is fixed.
+    fn rows(&self, from: &[u32], attribute: usize) -> [&[i16]; LANES] {
+        let d = self.spaces[attribute].len();
+        let first = self.first_category[attribute];
+        let row = |from: &[u32]| &self.distances[attribute][(from[attribute] - first) as usize * d..][..d];
+        let mut rows = [row(from); LANES];
+        for (lane, from) in rows.iter_mut().zip(from.chunks_exact(self.spaces.len())) {
+            *lane = row(from);
+        }
+        rows
     }
 
     /// The numbers of the categories of all tuples, tuple after tuple.
@@ -180,7 +203,8 @@ fn firsts(sizes: impl Iterator<Item = usize>) -> Vec<u32> {
     firsts
 }
 
-/// Distances from the categories of a batch, lane by lane. Only what a search comes to is filled in.
+/// Distances from the categories of a batch, lane by lane. Only what a search comes to is filled in, or all, where nothing
+/// bounds it.
 #[derive(Default)]
 pub(crate) struct Tables {
     /// Number of the batch. What bears another number is left over from a batch before.
@@ -203,17 +227,34 @@ struct Bound {
 }
 
 impl Tables {
-    /// Begins a new batch.
-    pub fn restart(&mut self, scale: &Scale<'_>) {
+    /// Begins a new batch, given by its categories, lane after lane.
+    pub fn restart(&mut self, scale: &Scale<'_>, from: &[u32]) {
         if self.batch == 0 {
             let last = |firsts: &[u32]| firsts.last().map_or(0, |&end| end as usize);
             let (categories, groups) = (last(&scale.first_category), last(&scale.first_group));
             self.categories = vec![[0; LANES]; categories];
-            self.category_of = vec![0; categories];
-            self.groups = vec![Bound::default(); groups];
-            self.members_of = vec![0; groups];
+            if scale.is_bounded() {
+                self.category_of = vec![0; categories];
+                self.groups = vec![Bound::default(); groups];
+                self.members_of = vec![0; groups];
+            }
         }
         self.batch += 1;
+        if !scale.is_bounded() {
+            self.fill_all(scale, from);
+        }
+    }
+
+    /// Fills in the distances to all categories.
+    fn fill_all(&mut self, scale: &Scale<'_>, from: &[u32]) {
+        for (a, space) in scale.spaces.iter().enumerate() {
+            let categories = &mut self.categories[scale.first_category[a] as usize..][..space.len()];
+            for (lane, row) in scale.rows(from, a).into_iter().enumerate() {
+                for (numbers, &x) in categories.iter_mut().zip(row) {
+                    numbers[lane] = x;
+                }
+            }
+        }
     }
 
     /// The distances to the nearest members of some groups, one for each attribute, and the lanes for which all their
@@ -250,6 +291,9 @@ impl Tables {
     /// Makes sure that the distances to all categories of some groups, one for each attribute, are there.
     #[inline]
     pub fn prepare(&mut self, scale: &Scale<'_>, from: &[u32], groups: &[u32]) {
+        if !scale.is_bounded() {
+            return;
+        }
         for (a, (first, &group)) in scale.first_group.iter().zip(groups).enumerate() {
             if self.members_of[(first + group) as usize] != self.batch {
                 self.members_of[(first + group) as usize] = self.batch;
@@ -261,13 +305,7 @@ impl Tables {
     #[cold]
     fn fill_members(&mut self, scale: &Scale<'_>, from: &[u32], attribute: usize, group: u32) {
         let first = scale.first_category[attribute];
-        // Idle lanes repeat the first, so that the number of lanes is fixed.
-        let d = scale.spaces[attribute].len();
-        let row = |from: &[u32]| &scale.distances[attribute][(from[attribute] - first) as usize * d..][..d];
-        let mut rows = [row(from); LANES];
-        for (lane, from) in rows.iter_mut().zip(from.chunks_exact(scale.spaces.len())) {
-            *lane = row(from);
-        }
+        let rows = scale.rows(from, attribute);
         for &member in scale.hierarchies[attribute].members(group) {
             let index = (first + member) as usize;
             if self.category_of[index] != self.batch {

@@ -38,13 +38,11 @@ pub(crate) trait Found: Default {
 
 /// The tuples among which is searched, in the order of their tree, and distances to them.
 pub(crate) struct Index<'a> {
-    scale: Scale<'a>,
+    pub scale: Scale<'a>,
     tree: &'a Tree,
     /// Categories of the tuples, tuple after tuple, as the scale numbers them.
     categories: Vec<u32>,
     attributes: usize,
-    /// Whether parts of the tree that are too far are left out; else all tuples are looked at.
-    bounded: bool,
     /// Place of the first record of each tuple, and the number of records.
     starts: &'a [u32],
 }
@@ -89,7 +87,7 @@ impl<'a> Index<'a> {
     ) -> Result<Self> {
         let scale = Scale::new(spaces, hierarchies, bounded)?;
         let categories = scale.categories(codes);
-        Ok(Self { scale, tree, categories, attributes: spaces.len(), bounded, starts })
+        Ok(Self { scale, tree, categories, attributes: spaces.len(), starts })
     }
 
     /// The categories of other tuples as searches need them, tuple after tuple.
@@ -105,22 +103,22 @@ impl<'a> Index<'a> {
     /// Begins a batch of at most one tuple for each lane, given by their categories and best near each other. The lanes
     /// are as the caller has left them: what they want from the beginning is theirs to say.
     pub fn begin<'b, F: Found>(&self, tuples: impl Iterator<Item = &'b [u32]>, room: &mut Room<F>) {
-        room.tables.restart(&self.scale);
         room.from.clear();
         (room.limits, room.bits) = ([NONE; LANES], [0; LANES]);
         for (index, tuple) in tuples.take(LANES).enumerate() {
             room.from.extend_from_slice(tuple);
             (room.limits[index], room.bits[index]) = (self.scale.limit(room.lanes[index].limit()), 1 << index);
         }
+        room.tables.restart(&self.scale, &room.from);
     }
 
     /// Searches all tuples for the batch, beginning at the leaf that holds one of it.
     pub fn search_from<F: Found>(&self, leaf: u32, room: &mut Room<F>, control: &Control) -> Result<()> {
         self.scan(leaf, Mask::MAX, room);
-        if !self.bounded {
+        if !self.scale.is_bounded() {
             let (node, all) = (self.tree.nodes[leaf as usize], self.tree.nodes[0]);
-            self.scan_some(0, (all.start, node.start), Mask::MAX, room);
-            self.scan_some(0, (node.end, all.end), Mask::MAX, room);
+            self.scan_some((all.start, node.start), Mask::MAX, room);
+            self.scan_some((node.end, all.end), Mask::MAX, room);
             return control.check();
         }
         // From the leaf upwards: the nearest come first, and everything else can be told to be too far.
@@ -192,19 +190,37 @@ impl<'a> Index<'a> {
 
     /// Looks at every tuple of a leaf.
     fn scan<F: Found>(&self, leaf: u32, lanes: Mask, room: &mut Room<F>) {
+        room.tables.prepare(&self.scale, &room.from, self.tree.groups(leaf));
         let node = self.tree.nodes[leaf as usize];
-        self.scan_some(leaf, (node.start, node.end), lanes, room);
+        self.scan_some((node.start, node.end), lanes, room);
     }
 
-    /// Looks at every tuple of a range inside a node.
-    fn scan_some<F: Found>(&self, node: u32, (start, end): (u32, u32), lanes: Mask, room: &mut Room<F>) {
-        room.tables.prepare(&self.scale, &room.from, self.tree.groups(node));
+    /// Looks at every tuple of a range to whose categories there are distances.
+    fn scan_some<F: Found>(&self, (start, end): (u32, u32), lanes: Mask, room: &mut Room<F>) {
+        let all = &self.categories[start as usize * self.attributes..end as usize * self.attributes];
+        // What has a known length is added up without a loop.
+        match self.attributes {
+            1 => self.look_at(all.as_chunks::<1>().0.iter().map(|x| &x[..]), start, lanes, room),
+            2 => self.look_at(all.as_chunks::<2>().0.iter().map(|x| &x[..]), start, lanes, room),
+            3 => self.look_at(all.as_chunks::<3>().0.iter().map(|x| &x[..]), start, lanes, room),
+            4 => self.look_at(all.as_chunks::<4>().0.iter().map(|x| &x[..]), start, lanes, room),
+            attributes => self.look_at(all.chunks_exact(attributes), start, lanes, room),
+        }
+    }
+
+    /// Looks at tuples that follow each other, given by their categories.
+    fn look_at<'b, F: Found>(
+        &self,
+        tuples: impl Iterator<Item = &'b [u32]>,
+        first: u32,
+        lanes: Mask,
+        room: &mut Room<F>,
+    ) {
         let mut limits = room.limits;
         for lane in lanes::lanes(!lanes) {
             limits[lane] = NONE;
         }
-        let tuples = start as usize * self.attributes..end as usize * self.attributes;
-        for (tuple, to) in (start as usize..).zip(self.categories[tuples].chunks_exact(self.attributes)) {
+        for (tuple, to) in (first as usize..).zip(tuples) {
             let sums = room.tables.sum(to);
             if !lanes::any_within(&sums, &limits) {
                 continue;

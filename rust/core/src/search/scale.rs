@@ -52,6 +52,10 @@ const GRID: f64 = (1u64 << 48) as f64;
 #[derive(Debug)]
 pub(crate) struct Space {
     distances: Vec<Distance>,
+    /// The largest of them.
+    pub largest: Distance,
+    /// Whether different categories lie at distance 0.
+    pub has_twins: bool,
     /// Records of each category.
     pub counts: Vec<u64>,
     /// The code that each category had.
@@ -59,21 +63,28 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// The codes that occur, how many records each code has, and distances between codes.
+    /// The codes that occur, how many records each code has, and what fills in the distances from one of them to all.
     fn new(
         codes: &[u32],
         counts: &[u64],
-        distance: impl Fn(u32, u32) -> Distance + Sync,
+        measure: impl Fn(u32, &mut [Distance]) + Sync,
         control: &Control,
     ) -> Result<Self> {
         let mut distances = vec![0; codes.len() * codes.len()];
-        distances.par_chunks_mut(codes.len().max(1)).zip(codes).try_for_each(|(scaled, &code)| {
-            for (cell, &other) in scaled.iter_mut().zip(codes) {
-                *cell = distance(code, other);
+        let rows = distances.par_chunks_mut(codes.len().max(1)).zip(codes).enumerate();
+        let rows = rows.map(|(own, (row, &code))| {
+            measure(code, row);
+            control.check()?;
+            let (mut largest, mut nowhere) = (0, 0);
+            for &x in &*row {
+                largest = x.max(largest);
+                nowhere += usize::from(x == 0);
             }
-            control.check()
-        })?;
-        Ok(Self { distances, counts: codes.iter().map(|&code| counts[code as usize]).collect(), codes: codes.to_vec() })
+            Ok((largest, nowhere > usize::from(row[own] == 0)))
+        });
+        let (largest, has_twins) = rows.try_reduce(|| (0, false), |a, b| Ok((a.0.max(b.0), a.1 || b.1)))?;
+        let counts = codes.iter().map(|&code| counts[code as usize]).collect();
+        Ok(Self { distances, largest, has_twins, counts, codes: codes.to_vec() })
     }
 
     /// Number of categories.
@@ -99,11 +110,6 @@ impl Space {
             renumbered[code as usize] = category;
         }
         renumbered
-    }
-
-    /// Whether different categories lie at distance 0.
-    pub fn has_twins(&self) -> bool {
-        (0..self.len()).any(|a| self.row(a as u32).iter().enumerate().any(|(b, &x)| x == 0 && a != b))
     }
 }
 
@@ -205,12 +211,23 @@ pub(crate) fn measured<'a>(
             }
             Some(found) => {
                 let category = |code: u32| found.categories[code as usize];
-                let distance = |a, b| found.distance(category(a), category(b));
-                spaces.push(Space::new(codes, counts, distance, control)?);
+                let measure = |from: u32, row: &mut [Distance]| {
+                    for (x, &to) in row.iter_mut().zip(codes) {
+                        *x = found.distance(category(from), category(to));
+                    }
+                };
+                spaces.push(Space::new(codes, counts, measure, control)?);
                 with.push(attribute);
             }
             None => {
-                spaces.push(Space::new(codes, counts, |a, b| whole(meaning.distance(a, b)), control)?);
+                let measure = |from: u32, row: &mut [Distance]| {
+                    if let Some(given) = row_of(meaning, from, codes) {
+                        row.iter_mut().zip(given).for_each(|(cell, &x)| *cell = whole(x));
+                    } else {
+                        row.iter_mut().zip(codes).for_each(|(cell, &to)| *cell = whole(meaning.distance(from, to)));
+                    }
+                };
+                spaces.push(Space::new(codes, counts, measure, control)?);
                 with.push(attribute);
             }
         }
@@ -260,38 +277,55 @@ fn unit(levels: Option<&[f64]>, largest_sum: f64, lines: &[&Numbers]) -> f64 {
     })
 }
 
+/// The distances from a category to all, if these are a row of a matrix and all of them are asked for.
+fn row_of<'a>(meaning: Meaning<'a>, from: u32, to: &[u32]) -> Option<&'a [f64]> {
+    match meaning {
+        Meaning::Matrix { distances, categories } if categories == to.len() => {
+            Some(&distances[from as usize * categories..][..categories])
+        }
+        _ => None,
+    }
+}
+
 /// The distinct distances between some categories, ascending.
 fn distinct(meaning: Meaning<'_>, codes: &[u32], control: &Control) -> Result<Vec<f64>> {
-    let rows = codes.par_iter().map(|&code| {
+    let none = || (Vec::new(), [f64::NAN; SEEN]);
+    let rows = codes.par_iter().try_fold(none, |(mut levels, mut seen), &code| {
         control.check()?;
-        let mut levels = Vec::new();
-        let mut seen = [f64::NAN; SEEN];
-        for &other in codes {
-            let x = meaning.distance(code, other);
+        let before = levels.len();
+        let mut look = |x: f64| {
             let slot = (x.to_bits().wrapping_mul(SPREAD) >> (u64::BITS - SEEN.ilog2())) as usize;
             if seen[slot] != x {
-                if !x.is_finite() || x < 0.0 {
-                    return Err(Error::Parameter(format!("a distance of {x} between categories")));
-                }
                 seen[slot] = x;
                 levels.push(x);
             }
+        };
+        match row_of(meaning, code, codes) {
+            Some(given) => given.iter().copied().for_each(&mut look),
+            None => codes.iter().map(|&other| meaning.distance(code, other)).for_each(&mut look),
         }
-        sort(&mut levels);
-        Ok(levels)
+        if let Some(wrong) = levels[before..].iter().find(|x| !x.is_finite() || **x < 0.0) {
+            return Err(Error::Parameter(format!("a distance of {wrong} between categories")));
+        }
+        if levels.len() > before + SEEN {
+            sort(&mut levels);
+        }
+        Ok((levels, seen))
     });
-    rows.try_reduce(Vec::new, |mut a, mut b| {
+    rows.map(|found| found.map(|(levels, _)| levels)).try_reduce(Vec::new, |mut a, mut b| {
         a.append(&mut b);
         sort(&mut a);
         Ok(a)
     })
 }
 
-/// A number that is not negative, rounded as by `f64::round`, which is a call on processors of the oldest kind.
+/// A number from 0 to below 2^51, rounded as by `f64::round`, but several at once on processors of the oldest kind.
 #[inline]
 fn rounded(x: f64) -> Distance {
-    let below = x as i64;
-    below as Distance + Distance::from(x - below as f64 >= 0.5)
+    // Numbers from here on are whole: to add it rounds, halves to the even one.
+    const WHOLE: f64 = (1u64 << 52) as f64;
+    let even = x + WHOLE;
+    even.to_bits() - WHOLE.to_bits() + Distance::from(x - (even - WHOLE) >= 0.5)
 }
 
 fn sort(levels: &mut Vec<f64>) {

@@ -10,6 +10,8 @@ use crate::memory::{self, Meter};
 
 /// Records that one thread counts before it looks at the control handle.
 const CHUNK: usize = 1 << 18;
+/// Codes that one thread counts alone.
+pub const FEW: usize = 1 << 14;
 
 /// Up to this many cells, one full table a thread is small; beyond, records are first grouped by their first value.
 const DENSE: usize = 1 << 22;
@@ -140,15 +142,17 @@ pub fn counts(codes: &[u32], categories: usize, control: &Control) -> Result<Vec
     let chunk = CHUNK.max(categories);
     memory::require(tables(categories, codes.len().div_ceil(chunk)), WHAT)?;
     control.begin(codes.len() as u64);
+    let add_chunk = |mut table: Vec<u64>, codes: &[u32]| {
+        codes.iter().filter(|&&c| c != MISSING).for_each(|&c| table[c as usize] += 1);
+        control.advance(codes.len() as u64).map(|()| table)
+    };
+    // To tell other threads takes longer than to count few codes.
+    if codes.len() <= FEW {
+        return add_chunk(vec![0; categories], codes);
+    }
     codes
         .par_chunks(chunk)
-        .try_fold(
-            || vec![0u64; categories],
-            |mut table, codes| {
-                codes.iter().filter(|&&c| c != MISSING).for_each(|&c| table[c as usize] += 1);
-                control.advance(codes.len() as u64).map(|()| table)
-            },
-        )
+        .try_fold(|| vec![0u64; categories], add_chunk)
         .try_reduce(|| vec![0; categories], |a, b| Ok(add(a, &b)))
 }
 
@@ -166,7 +170,9 @@ fn add(mut a: Vec<u64>, b: &[u64]) -> Vec<u64> {
 }
 
 fn check(codes: &[u32], categories: usize) -> Result<()> {
-    match codes.par_iter().find_any(|&&c| c != MISSING && c as usize >= categories) {
+    let is_wrong = |c: &&u32| **c != MISSING && **c as usize >= categories;
+    let wrong = if codes.len() <= FEW { codes.iter().find(is_wrong) } else { codes.par_iter().find_any(is_wrong) };
+    match wrong {
         Some(code) => Err(Error::Parameter(format!("code {code} in a column of {categories} categories"))),
         None => Ok(()),
     }

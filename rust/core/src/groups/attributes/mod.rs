@@ -79,7 +79,7 @@ pub fn partition(
         return Err(Error::Parameter(format!("k is {k}; a group needs at least 2 records to hide one among others")));
     }
     if n < k && !attributes.is_empty() {
-        return Err(Error::Parameter(format!("{n} records make no group of k = {k}; choose a k of at most {n}")));
+        return Err(Error::Parameter(format!("{n} records cannot make a group of k = {k}; choose a k of at most {n}")));
     }
     control.begin(n as u64 * (effort.passes() + 3));
     let coded = coded(constraints, n, streams, control)?;

@@ -118,7 +118,7 @@ fn check(sets: &Itemsets, order: &[u32], least: usize, name: &str) -> Result<()>
     }
     if n < least {
         return Err(Error::Parameter(format!(
-            "{n} records make no group of {name} = {least}; choose a {name} of at most {n}"
+            "{n} records cannot make a group of {name} = {least}; choose a {name} of at most {n}"
         )));
     }
     memory::require(size_of_val(order), WHAT)?;

@@ -13,6 +13,8 @@
 //! Most of the time a share of all records is equally far, so few draws are enough: a step costs a sum over the
 //! buckets, whatever the number of tuples.
 
+use std::ops::BitAnd;
+
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
@@ -20,6 +22,7 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::memory;
 use crate::search::hierarchy::Hierarchy;
+use crate::search::lanes::Scale;
 use crate::search::ordered::{Ordered, Span};
 use crate::search::scale::{Distance, Space};
 use crate::search::tree::Tree;
@@ -37,8 +40,11 @@ const TRIALS: usize = 16;
 const GUESSES: usize = 8;
 /// The buckets are made anew, and their bounds get tighter, when less than this share of their records is left.
 const WORN: f64 = 0.7;
-/// Bounds of all categories are found at once, in parallel, while there are so many records for each of them.
-const ALL: usize = 4;
+/// Bounds of all categories are found at once, in parallel, while there are so many records for each of them: side by side
+/// where distances are short, else one by one.
+const ALL: [usize; 2] = [1, 4];
+/// Categories side by side.
+const BLOCK: usize = 32;
 /// On a seat whose record is done.
 const NOBODY: u32 = u32::MAX;
 
@@ -54,10 +60,87 @@ fn needs(n: usize, tuples: usize, attributes: usize, categories: usize) -> usize
 /// Bytes of a category, for its place in a hierarchy.
 const CATEGORY: usize = 96;
 
+/// A bound of distances, and one; 0 where there is nothing.
+pub(super) trait Bound: Copy + Ord + Default + Send + Sync + BitAnd<Output = Self> {
+    /// All bits.
+    const ALL: Self;
+    /// The largest that there is.
+    const LARGEST: Distance;
+
+    /// A bound that is not too large.
+    fn of(distance: Distance) -> Self;
+
+    /// The distance.
+    fn distance(self) -> Distance;
+
+    /// The sum of two, which is not too large.
+    fn plus(self, other: Self) -> Self;
+
+    /// Replaces what is less than others.
+    #[inline]
+    fn farther(most: &mut [Self; BLOCK], others: &[Self; BLOCK]) {
+        for i in 0..BLOCK {
+            most[i] = most[i].max(others[i]);
+        }
+    }
+
+    /// All distances of an attribute, if they are as short.
+    fn all<'a>(scale: &'a Scale<'_>, attribute: usize) -> Option<&'a [Self]>;
+}
+
+impl Bound for u32 {
+    const ALL: Self = Self::MAX;
+    const LARGEST: Distance = Self::MAX as Distance;
+
+    fn of(distance: Distance) -> Self {
+        distance as Self
+    }
+
+    fn distance(self) -> Distance {
+        Distance::from(self)
+    }
+
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+
+    fn all<'a>(_: &'a Scale<'_>, _: usize) -> Option<&'a [Self]> {
+        None
+    }
+}
+
+/// Of these a single instruction adds or compares several, on every processor.
+impl Bound for i16 {
+    const ALL: Self = -1;
+    const LARGEST: Distance = Self::MAX as Distance;
+
+    fn of(distance: Distance) -> Self {
+        distance as Self
+    }
+
+    fn distance(self) -> Distance {
+        self as Distance
+    }
+
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    fn all<'a>(scale: &'a Scale<'_>, attribute: usize) -> Option<&'a [Self]> {
+        scale.short(attribute)
+    }
+}
+
+/// Whether short bounds hold all distances of tuples.
+pub(super) fn are_short(all: &Places<'_>) -> bool {
+    all.largest().iter().sum::<Distance>() < i16::LARGEST
+}
+
 /// Distinct tuples: their categories by attribute, the first place of each, and the tuple at each place.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub spaces: &'a [Space],
+    pub scale: &'a Scale<'a>,
     pub ordered: &'a [Ordered<'a>],
     /// Records of each category, by attribute without distances of all pairs.
     pub counts: &'a [Vec<u64>],
@@ -66,8 +149,15 @@ pub(super) struct Places<'a> {
     pub tuples: &'a [u32],
 }
 
+impl Places<'_> {
+    /// The largest distance of each attribute.
+    fn largest(&self) -> Vec<Distance> {
+        self.spaces.iter().map(|space| space.largest).chain(self.ordered.iter().map(Ordered::largest)).collect()
+    }
+}
+
 /// The records that are not done.
-pub(super) struct Ends<'a> {
+pub(super) struct Ends<'a, T> {
     all: Places<'a>,
     hierarchies: Vec<Hierarchy>,
     /// Number of records, now and when the buckets were made.
@@ -89,16 +179,16 @@ pub(super) struct Ends<'a> {
     /// The seat of the record at each place.
     seats: Vec<u32>,
     /// Bounds of the distance from the categories to the buckets, by attribute with distances of all pairs,
-    bounds: Vec<Bounds>,
+    bounds: Vec<Bounds<T>>,
     /// and what each bucket held of the others when it was last looked at, bucket after bucket.
     spans: Vec<Span>,
     /// For each bucket, all bits if it has a record, none if not.
-    alive: Vec<u32>,
+    alive: Vec<T>,
     /// The lowest bits of a distance, which bounds do without: as many as make their sums fit.
     bits: u32,
     // Room for one search.
     /// Bounds of the distance to each bucket, and one; 0 for a bucket that was looked at.
-    far: Vec<u32>,
+    far: Vec<T>,
     /// Buckets with the largest bound, and the seats up to and including each.
     tied: Vec<(u32, u32)>,
     /// Tuples at the largest distance found, and the records up to and including each.
@@ -109,14 +199,47 @@ pub(super) struct Ends<'a> {
 
 /// Bounds of the distance from each category of an attribute to each bucket.
 #[derive(Default)]
-struct Bounds {
+struct Bounds<T> {
     /// Category after category.
-    table: Vec<u32>,
+    table: Vec<T>,
     /// Whether the bounds of a category are in the table.
     known: Vec<bool>,
     /// The categories that occur in the buckets, bucket after bucket, and the end of each bucket there.
     present: Vec<u32>,
     ends: Vec<usize>,
+}
+
+impl<T: Bound> Bounds<T> {
+    /// The bounds of one category, given the largest distance from it to some categories: those that occur in each bucket.
+    fn fill(&self, row: &mut [T], largest: impl Fn(&[u32]) -> T) {
+        let mut start = 0;
+        for (bound, &end) in row.iter_mut().zip(&self.ends) {
+            *bound = largest(&self.present[start..end]);
+            start = end;
+        }
+    }
+
+    /// The bounds of some categories that follow each other, given all distances, the first of them and the number of all
+    /// categories.
+    fn fill_block(&self, rows: &mut [T], distances: &[T], (first, d): (usize, usize)) {
+        // Distances are symmetric: those from these to any category are next to each other.
+        let mut block = vec![[T::default(); BLOCK]; d];
+        let width = BLOCK.min(d - first);
+        for (from, to) in distances.chunks_exact(d).zip(&mut block) {
+            to[..width].copy_from_slice(&from[first..first + width]);
+        }
+        let mut start = 0;
+        for (bucket, &end) in self.ends.iter().enumerate() {
+            let mut most = [T::default(); BLOCK];
+            for &to in &self.present[start..end] {
+                T::farther(&mut most, &block[to as usize]);
+            }
+            for (row, most) in rows.chunks_exact_mut(self.ends.len()).zip(most) {
+                row[bucket] = most;
+            }
+            start = end;
+        }
+    }
 }
 
 /// A range of tuples, and a range of seats for their records.
@@ -128,7 +251,7 @@ struct Bucket {
     left: u32,
 }
 
-impl<'a> Ends<'a> {
+impl<'a, T: Bound> Ends<'a, T> {
     /// The records at those places that are left.
     pub fn new(all: Places<'a>, is_left: impl Fn(u32) -> bool) -> Result<Self> {
         let tuples = all.starts.len() - 1;
@@ -143,14 +266,13 @@ impl<'a> Ends<'a> {
             places.extend((range[0]..range[1]).filter(|&place| is_left(place)));
             left[tuple] = places.len() as u32 - first[tuple];
         }
-        let largest = all.spaces.iter().map(|space| space.distances().iter().copied().max().unwrap_or(0));
-        let largest: Vec<Distance> = largest.chain(all.ordered.iter().map(Ordered::largest)).collect();
-        let fits = |bits: &u32| largest.iter().map(|x| x.div_ceil(1 << bits)).sum::<Distance>() < u64::from(u32::MAX);
+        let largest = all.largest();
+        let fits = |bits: &u32| largest.iter().map(|x| x.div_ceil(1 << bits)).sum::<Distance>() < T::LARGEST;
         let outward = all.ordered.iter().zip(all.counts);
         let outward = outward.map(|(ordered, counts)| Hierarchy::along(ordered, ordered.outward(), counts));
         let mut ends = Self {
             all,
-            bits: (0..=32).find(fits).unwrap_or(32),
+            bits: (0..Distance::BITS).find(fits).unwrap_or(Distance::BITS - 1),
             hierarchies: all.spaces.iter().map(Hierarchy::by_reach).chain(outward).collect(),
             len: places.len(),
             built: 0,
@@ -185,7 +307,8 @@ impl<'a> Ends<'a> {
             tree.nodes.iter().filter(|node| node.children == 0).map(|node| (node.start, node.end)).collect();
         ranges.sort_unstable();
         let spans = size_of::<Span>() * self.all.ordered.len();
-        memory::require((size_of::<u32>() * categories + spans) * ranges.len(), WHAT)?;
+        let blocks = rayon::current_num_threads() * size_of::<[T; BLOCK]>() * categories;
+        memory::require((size_of::<T>() * categories + spans) * ranges.len() + blocks, WHAT)?;
         self.order = tree.order;
         self.codes.clear();
         for &tuple in &self.order {
@@ -210,9 +333,10 @@ impl<'a> Ends<'a> {
         self.places = places;
         self.built = self.len;
         self.alive.clear();
-        self.alive.resize(self.buckets.len(), u32::MAX);
+        self.alive.resize(self.buckets.len(), T::ALL);
         // The references until the next build take up most categories, or only some of them.
-        let all = self.len > ALL * categories;
+        let one_by_one = (0..self.all.spaces.len()).any(|attribute| self.short(attribute).is_none());
+        let all = self.len > ALL[usize::from(one_by_one)] * categories;
         // Tables become smaller: they keep their memory.
         let mut tables = std::mem::take(&mut self.bounds).into_iter().map(|bounds| bounds.table);
         self.bounds = (0..self.all.spaces.len())
@@ -224,7 +348,7 @@ impl<'a> Ends<'a> {
 
     /// What the bounds of one attribute are found from; the bounds of all categories, if these are wanted. The table is one
     /// that is no longer needed.
-    fn bounds_of(&self, attribute: usize, mut table: Vec<u32>, all: bool) -> Bounds {
+    fn bounds_of(&self, attribute: usize, mut table: Vec<T>, all: bool) -> Bounds<T> {
         let mut ends = Vec::with_capacity(self.buckets.len());
         let mut present: Vec<u32> = Vec::new();
         for bucket in &self.buckets {
@@ -247,14 +371,29 @@ impl<'a> Ends<'a> {
         let cells = space.len() * self.buckets.len();
         if table.capacity() < cells {
             drop(table);
-            table = vec![0; cells];
+            table = vec![T::default(); cells];
         }
-        table.resize(cells, 0);
-        if all {
-            let rows = table.par_chunks_mut(self.buckets.len()).enumerate();
-            rows.for_each(|(category, row)| fill(row, space.row(category as u32), &present, &ends, self.bits));
+        table.resize(cells, T::default());
+        let mut bounds = Bounds { table: Vec::new(), known: vec![all; space.len()], present, ends };
+        let buckets = self.buckets.len();
+        match self.short(attribute) {
+            Some(short) if all => {
+                let blocks = table.par_chunks_mut(BLOCK * buckets).enumerate();
+                blocks.for_each(|(block, rows)| bounds.fill_block(rows, short, (block * BLOCK, space.len())));
+            }
+            _ if all => {
+                let rows = table.par_chunks_mut(buckets).enumerate();
+                rows.for_each(|(category, row)| bounds.fill(row, longest(space.row(category as u32), self.bits)));
+            }
+            _ => {}
         }
-        Bounds { table, known: vec![all; space.len()], present, ends }
+        bounds.table = table;
+        bounds
+    }
+
+    /// All distances of an attribute, if they are as short as bounds.
+    fn short(&self, attribute: usize) -> Option<&'a [T]> {
+        T::all(self.all.scale, attribute).filter(|_| self.bits == 0)
     }
 
     /// What the tuples that are left in a bucket hold of the attributes without distances of all pairs.
@@ -294,7 +433,7 @@ impl<'a> Ends<'a> {
         if bucket.left == 0 {
             bucket.seats.1 = bucket.seats.0;
             bucket.tuples.1 = bucket.tuples.0;
-            self.alive[index] = 0;
+            self.alive[index] = T::default();
         } else if bucket.left * 2 < bucket.seats.1 - bucket.seats.0 {
             self.close_up(index);
         }
@@ -334,32 +473,31 @@ impl<'a> Ends<'a> {
             self.build()?;
         }
         self.far.clear();
-        self.far.resize(self.buckets.len(), 1);
-        for ((bounds, codes), space) in self.bounds.iter_mut().zip(self.all.codes).zip(self.all.spaces) {
-            let category = codes[from];
-            let row = &mut bounds.table[category as usize * self.far.len()..][..self.far.len()];
-            if !bounds.known[category as usize] {
-                bounds.known[category as usize] = true;
-                fill(row, space.row(category), &bounds.present, &bounds.ends, self.bits);
+        self.far.resize(self.buckets.len(), T::of(1));
+        for attribute in 0..self.all.spaces.len() {
+            let category = self.all.codes[attribute][from];
+            if !self.bounds[attribute].known[category as usize] {
+                self.fill_row(attribute, category);
             }
-            for (far, &bound) in self.far.iter_mut().zip(&*row) {
-                *far += bound;
+            let row = &self.bounds[attribute].table[category as usize * self.far.len()..][..self.far.len()];
+            for (far, &bound) in self.far.iter_mut().zip(row) {
+                *far = far.plus(bound);
             }
         }
         let m = self.all.ordered.len();
         for (a, (ordered, codes)) in self.all.ordered.iter().zip(&self.all.codes[self.all.spaces.len()..]).enumerate() {
             for (far, spans) in self.far.iter_mut().zip(self.spans.chunks_exact(m)) {
-                *far += short(ordered.farthest(codes[from], &spans[a]), self.bits);
+                *far = far.plus(T::of(short(ordered.farthest(codes[from], &spans[a]), self.bits)));
             }
         }
         for (far, &alive) in self.far.iter_mut().zip(&self.alive) {
-            *far &= alive;
+            *far = *far & alive;
         }
         self.farthest.clear();
         let mut most = 0;
         loop {
-            let bound = self.far.iter().copied().max().unwrap_or(0);
-            let known = short(most, self.bits) + 1;
+            let largest = self.far.iter().copied().max().unwrap_or_default();
+            let (bound, known) = (largest.distance(), short(most, self.bits) + 1);
             if bound < known || bound == 0 {
                 return Ok(self.draw_found(rng));
             }
@@ -367,23 +505,42 @@ impl<'a> Ends<'a> {
             // Often a good share of all records is farthest, and a few draws find one without a list of buckets.
             if exact
                 && most == 0
-                && let Some(place) = self.try_all(from, Distance::from(bound - 1), rng)
+                && let Some(place) = self.try_all(from, bound - 1, rng)
             {
                 return Ok(place);
             }
             self.tied.clear();
             let mut seats = 0;
-            for (index, bucket) in (0u32..).zip(&self.buckets).filter(|&(index, _)| self.far[index as usize] == bound) {
+            for (index, bucket) in (0u32..).zip(&self.buckets).filter(|&(index, _)| self.far[index as usize] == largest)
+            {
                 seats += bucket.seats.1 - bucket.seats.0;
                 self.tied.push((seats, index));
             }
             // Where bounds are exact, what attains this one sits in these buckets or was found.
             let found = if known == bound { &self.farthest[..] } else { &[] };
-            if exact && let Some(place) = self.try_seats(from, Distance::from(bound - 1), found, rng) {
+            if exact && let Some(place) = self.try_seats(from, bound - 1, found, rng) {
                 return Ok(place);
             }
             most = self.look(from, most);
         }
+    }
+
+    /// Finds the bounds of one category.
+    #[cold]
+    fn fill_row(&mut self, attribute: usize, category: u32) {
+        let buckets = self.buckets.len();
+        let (short, space) = (self.short(attribute), &self.all.spaces[attribute]);
+        let bounds = &mut self.bounds[attribute];
+        bounds.known[category as usize] = true;
+        let mut table = std::mem::take(&mut bounds.table);
+        let row = &mut table[category as usize * buckets..][..buckets];
+        if let Some(short) = short {
+            let distances = &short[category as usize * space.len()..][..space.len()];
+            bounds.fill(row, |to| to.iter().map(|&c| distances[c as usize]).max().unwrap_or_default());
+        } else {
+            bounds.fill(row, longest(space.row(category), self.bits));
+        }
+        bounds.table = table;
     }
 
     /// Draws some of all seats, until one has a record at this distance.
@@ -450,9 +607,9 @@ impl<'a> Ends<'a> {
                     self.farthest.push((before + left, tuple));
                 }
             }
-            self.far[index as usize] = 0;
+            self.far[index as usize] = T::default();
             for ((bounds, codes), &x) in self.bounds.iter_mut().zip(self.all.codes).zip(&self.largest) {
-                bounds.table[codes[from] as usize * self.far.len() + index as usize] = short(x, self.bits);
+                bounds.table[codes[from] as usize * self.far.len() + index as usize] = T::of(short(x, self.bits));
             }
         }
         most
@@ -481,17 +638,13 @@ fn find(sums: &[(u32, u32)], nth: u32) -> (u32, u32) {
     (sums[index].1, nth - before)
 }
 
-/// A distance without its lowest bits, rounded up.
-#[inline]
-fn short(distance: Distance, bits: u32) -> u32 {
-    distance.div_ceil(1 << bits) as u32
+/// The largest of these distances to some categories, as a bound.
+fn longest<T: Bound>(distances: &[Distance], bits: u32) -> impl Fn(&[u32]) -> T {
+    move |to| T::of(short(to.iter().map(|&c| distances[c as usize]).max().unwrap_or(0), bits))
 }
 
-/// The bounds of a category with these distances: the largest to a category that occurs in each bucket.
-fn fill(bounds: &mut [u32], distances: &[Distance], present: &[u32], ends: &[usize], bits: u32) {
-    let mut start = 0;
-    for (bound, &end) in bounds.iter_mut().zip(ends) {
-        *bound = short(present[start..end].iter().map(|&c| distances[c as usize]).max().unwrap_or(0), bits);
-        start = end;
-    }
+/// A distance without its lowest bits, rounded up.
+#[inline]
+fn short(distance: Distance, bits: u32) -> Distance {
+    distance.div_ceil(1 << bits)
 }

@@ -22,7 +22,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
 use self::clusters::Clusters;
-use self::farthest::{Ends, Places};
+use self::farthest::{Bound, Ends, Places, are_short};
 use self::nearest::{Cluster, Range, Room, Search};
 use super::{STEPS, Swapped, check_k};
 use crate::control::Control;
@@ -30,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::meaning::Meaning;
 use crate::memory;
 use crate::search::hierarchy::Hierarchy;
-use crate::search::scale::{self, Few, Measured, Space};
+use crate::search::scale::{self, Few, Measured};
 use crate::search::tree::Tree;
 use crate::tuples::{Attribute, Tuples};
 
@@ -63,9 +63,23 @@ fn swap_with(
     let clusters = Clusters::new(&search, control)?;
     let results = attributes.len() * Swapped::needs(table.records.len(), k);
     memory::require(results + table.records.len() * size_of::<Mark>() + 6 * size_of::<u32>() * k, WHAT)?;
-    let mut state = State::new(&table, attributes);
+    let state = State::new(&table, attributes);
+    if are_short(&table.places(&search)) {
+        carry_out::<i16>((&table, &search, &clusters), state, rng, control)
+    } else {
+        carry_out::<u32>((&table, &search, &clusters), state, rng, control)
+    }
+}
+
+/// Swaps around one reference after another, with bounds of some length.
+fn carry_out<T: Bound>(
+    (table, search, clusters): (&Table<'_>, &Search<'_>, &Clusters),
+    mut state: State<'_>,
+    rng: &mut ChaCha20Rng,
+    control: &Control,
+) -> Result<Vec<Swapped>> {
     let mut room = Room::default();
-    let mut ends = Ends::new(table.places(), |place| !state.is_done(place))?;
+    let mut ends: Ends<'_, T> = Ends::new(table.places(search), |place| !state.is_done(place))?;
     let mut reference = table.farthest_from_all(&ends, rng, control)?;
     let mut told = ends.len();
     control.advance((table.records.len() - told) as u64)?;
@@ -141,7 +155,7 @@ impl<'a> Table<'a> {
         let measured = scale::measured(&meanings, &counts, few, control)?;
         let Measured { spaces, ordered, attributes: places, .. } = &measured;
         let without = ordered.iter().zip(&places[spaces.len()..]);
-        let twins = spaces.iter().any(Space::has_twins)
+        let twins = spaces.iter().any(|space| space.has_twins)
             || without.clone().any(|(ordered, &a)| ordered.has_twins(|code| counts[a][code] > 0));
         let mut hierarchies: Vec<Hierarchy> = spaces.iter().map(Hierarchy::by_distance).collect();
         let counts = measured.counts(&counts);
@@ -187,14 +201,15 @@ impl<'a> Table<'a> {
         Search::new(&self.measured, &self.hierarchies, tree, &self.codes, &self.starts, k)
     }
 
-    fn places(&self) -> Places<'_> {
+    fn places<'b>(&'b self, search: &'b Search<'_>) -> Places<'b> {
         let Measured { spaces, ordered, .. } = &self.measured;
         let counts = &self.counts;
-        Places { spaces, ordered, counts, codes: &self.codes, starts: &self.starts, tuples: &self.tuples }
+        let (codes, starts, tuples) = (&self.codes, &self.starts, &self.tuples);
+        Places { spaces, scale: search.scale(), ordered, counts, codes, starts, tuples }
     }
 
     /// Draws one of the records, not done, with the largest sum of distances to all records.
-    fn farthest_from_all(&self, ends: &Ends<'_>, rng: &mut ChaCha20Rng, control: &Control) -> Result<u32> {
+    fn farthest_from_all<T: Bound>(&self, ends: &Ends<'_, T>, rng: &mut ChaCha20Rng, control: &Control) -> Result<u32> {
         let mut sums: Vec<Vec<u128>> = self
             .measured
             .spaces

@@ -16,7 +16,7 @@ use crate::search::tree::Tree;
 use crate::search::{self, Found, Index};
 
 /// Tuples that can be looked at, for a batch, while one bound is found and used.
-const LOOKS: usize = 4;
+const LOOKS: usize = 8;
 
 /// Ranges of places, one after another: where each begins, and how many places there are up to its end.
 pub(super) type Range = (u32, u32);
@@ -119,6 +119,11 @@ impl<'a> Search<'a> {
         let bounded = !ordered.is_empty() || looks > LOOKS * Scale::cells(spaces, hierarchies);
         let index = Index::new(spaces, hierarchies, tree, with, starts, bounded)?;
         Ok(Self { all: Alone::new(index, ordered, without), leaves, starts, k, twins })
+    }
+
+    /// Distances between categories.
+    pub fn scale(&self) -> &Scale<'a> {
+        &self.all.index.scale
     }
 
     /// Number of tuples.
