@@ -213,6 +213,27 @@ def test_mixed(benchmark, n: int, m: int) -> None:
     benchmark.pedantic(nym.rank_swap, (frame[list(masked)], masked, 10), {"seed": 1}, rounds=1 if n > 10**5 else 3)
 
 
+@pytest.mark.parametrize("income", ["all distinct", "100 ranks", "100 concepts", "100 labels"])
+@pytest.mark.benchmark(group="rank_swap, guarantee strict, one of eight columns, 100,000 records, k = 10")
+def test_distinct(benchmark, income: str) -> None:
+    """A number that no two records share costs no more than a column of 100 categories."""
+    n = 100_000
+    frame, meanings = mixed(n)
+    distinct = frame["income"] + np.random.default_rng(3).random(n)
+    classes = (distinct.rank(method="first").to_numpy(np.int64) - 1) * 100 // n
+    labels = pd.Categorical.from_codes(classes, [f"l{i:02}" for i in range(100)])
+    levels = [(f"l{i:02}", f"m{i // 10}") for i in range(100)] + [(f"m{i}", "any") for i in range(10)]
+    values, meaning = {
+        "all distinct": (distinct, nym.Order()),
+        "100 ranks": (classes, nym.Order()),
+        "100 concepts": (labels, nym.Taxonomy.from_edges(levels)),
+        "100 labels": (labels, nym.Equality()),
+    }[income]
+    told(benchmark, n, income, n, "all")
+    benchmark.pedantic(nym.rank_swap, (frame.assign(income=values), {**meanings, "income": meaning}, 10), {"seed": 1},
+                       rounds=3)  # fmt: skip
+
+
 CONSTRAINTS = {"none": {}, "persons": {"person": "person"}, "sensitive, l = 2": {"sensitive": {"status": 2}},
                "sensitive, l = 3": {"sensitive": {"status": 3}}}  # fmt: skip
 

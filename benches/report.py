@@ -21,6 +21,7 @@ SWAPPING = (
     "rank_swap, method records (SRS-3)",
     "rank_swap, guarantee strict",
     "rank_swap, guarantee strict, mixed columns, k = 10",
+    "rank_swap, guarantee strict, one of eight columns, 100,000 records, k = 10",
     "rank_swap, guarantee strict, under constraints, 3 columns, k = 10",
 )
 
@@ -119,6 +120,9 @@ def ratios(groups: dict[str, list[dict[str, Any]]]) -> str:
     for over, under in (("100000-8", "100000-2"), ("1000000-8", "100000-8")):
         sizes = " against ".join(f"{int(size[:-2]):,} × {size[-1]}" for size in (over, under))
         claim(f"strict, mixed columns: {sizes}", f"test_mixed[{over}]", f"test_mixed[{under}]", swaps)
+    for hundred in ("ranks", "labels", "concepts"):
+        claim(f"strict, 100,000 × 8: a column of distinct numbers against one of 100 {hundred}",
+              "test_distinct[all distinct]", f"test_distinct[100 {hundred}]", swaps)  # fmt: skip
     for constraint in ("persons", "sensitive, l = 2", "sensitive, l = 3"):
         claim(f"{constraint} against no constraint, 100,000 × 3", f"test_constraints[100000-{constraint}]",
               "test_constraints[100000-none]", swaps)  # fmt: skip

@@ -27,6 +27,15 @@ STILL = "#8A94A0"
 
 INK, FAINT, GRID, PAPER = "#1B2530", "#5A6672", "#E1E6EB", "#FFFFFF"
 
+_LINES = (BLUE, VERMILLION, GREEN, ORANGE, "#56B4E9", "#CC79A7", STILL, INK)
+_MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
+
+
+def line_look(place: int) -> tuple[str, str]:
+    """Return the colour and the mark of a line, by its place: colours alone would not do for more than a few."""
+    return _LINES[place % len(_LINES)], _MARKS[place % len(_MARKS)]
+
+
 SCALE = "Blues"
 """From light (little) to dark (much)."""
 

@@ -1,8 +1,8 @@
 """Methods as values, and what they return.
 
-A method is a frozen dataclass whose fields are made by ``option``. From these declarations come its checks, its text as
-code, the options of the command line, the keys of a TOML file, and what a result says about how it was made. A result
-has a public side, which may be published, and the owner's side, which may not.
+A method is a frozen dataclass whose fields are declared in ``nominym.options``. From these declarations come its
+checks, its text as code, the options of the command line, the keys of a TOML file, and what a result says about how it
+was made. A result has a public side, which may be published, and the owner's side, which may not.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from nominym._core import __version__
 from nominym.control import is_whole
 from nominym.error import ParameterError, PrivacyWarning, SeedWarning, as_argument, warn
 from nominym.guarantee import SEEDED, Guarantee, none
+from nominym.options import KINDS, Option, Options, is_of
 from nominym.table import Change, Comparison, Table, as_table, names_of
 
 if TYPE_CHECKING:
@@ -34,60 +35,13 @@ if TYPE_CHECKING:
 
 Self = TypeVar("Self", bound="Method")
 
-KINDS = {
-    int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list of texts",
-    dict: "a whole number for each column",
-}  # fmt: skip
-"""Kinds of options, as messages call them."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """The declaration of an option."""
-
-    kind: type
-    """int, float, str, bool, list (of texts), or dict (of whole numbers by column)."""
-    help: str
-    """One line for the command line."""
-    choices: tuple[str, ...] = ()
-    """All values of a text, where they can be listed."""
-    only: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    """The option plays a part only where each of these other options has one of these values."""
-    least: float | None = None
-    """The smallest number allowed; numbers with decimal places have to be above it."""
-    shown: str | None = None
-    """How reports call it; by default its name."""
-
-
-def option(kind: type, default: Any, help: str, **more: Any) -> Any:  # noqa: A002
-    """Declare a field of a method."""
-    # A mapping has no hash: methods that differ in it alone have the same, and are unequal.
-    hashed = False if kind is dict else None
-    return field(default=default, hash=hashed, metadata={"option": Option(kind, help, **more)})
-
-
-ACCEPT = "Kept column that is published although it may tell rows apart: values that nobody can know. May be repeated."
-"""What the option ``accept`` of all methods of tables is for."""
-
 
 @dataclass(frozen=True, repr=False)
-class Method:
+class Method(Options):
     """A method with its options. Subclasses declare the options and have ``apply``."""
 
-    command: ClassVar[str]
-    """Name on the command line and in files."""
     implied: ClassVar[tuple[str, ...]] = ()
     """Options that follow from others, so that the method as code leaves them out."""
-
-    @classmethod
-    def options(cls) -> dict[str, Option]:
-        """List the declarations by name."""
-        return {each.name: each.metadata["option"] for each in fields(cls) if "option" in each.metadata}
-
-    @classmethod
-    def default(cls, name: str) -> Any:
-        """Return what an option is when nobody says."""
-        return next(each.default for each in fields(cls) if each.name == name)
 
     @classmethod
     def from_options(cls: type[Self], given: Mapping[str, Any]) -> Self:
@@ -248,17 +202,6 @@ def described(changes: Mapping[Any, Change]) -> dict[Any, dict[str, Any]]:
         name: {"categories": change.before.size, "missing": change.before.column.missing, "root": change.before.root}
         for name, change in changes.items()
     }
-
-
-def is_of(kind: type, value: Any) -> bool:
-    """Tell whether a value that was read from a file or a line is of a kind of option."""
-    if isinstance(value, bool) or kind is bool:
-        return isinstance(value, bool) and kind is bool
-    if kind is list:
-        return isinstance(value, list | tuple) and all(isinstance(part, str) for part in value)
-    if kind is dict:
-        return isinstance(value, Mapping) and all(is_whole(part) for part in value.values())
-    return isinstance(value, kind) or (kind is float and isinstance(value, int))
 
 
 def _checked(name: str, value: Any, declared: Option) -> Any:

@@ -29,7 +29,21 @@ def imported(line: str) -> tuple[int, set[str]]:
 
 
 @pytest.mark.parametrize(
-    "line", ["--help", "--version", "audit --help", "taxonomy info --help", "demo", "report --bogus"]
+    "line",
+    [
+        "--help",
+        "--version",
+        "swap --help",
+        "recode --help",
+        "audit --help",
+        "taxonomy info --help",  # shown
+        "demo",
+        "report --bogus",
+        "noise visits.csv --alpha much",
+        "swap",
+        "swap visits.csv",
+        "audit",  # refused
+    ],
 )
 def test_no_library_for_tables_is_imported(line: str) -> None:
     number, names = imported(line)
@@ -38,6 +52,7 @@ def test_no_library_for_tables_is_imported(line: str) -> None:
         "pandas",
         "pyarrow",
         "polars",
+        "matplotlib",
         "plotly",
         "jinja2",
         "nominym.release",

@@ -69,6 +69,37 @@ def test_every_replacement_is_one_of_the_definition(edges, data) -> None:
             assert [short, dropped] == told
 
 
+@pytest.mark.parametrize("measure", ["wu-palmer", "taxonomic-feature"])
+def test_very_many_categories_of_a_tree(measure: str) -> None:
+    """Candidates are counted by branches then, and none of them is left out."""
+    rng = np.random.default_rng(3)
+    tax = Taxonomy.from_edges([(f"c{i}", f"c{rng.integers(i // 6, i // 3 + 1)}") for i in range(1, 1_300)])
+    v, n = len(tax), 400
+    every = np.arange(v, dtype=np.uint32)
+    distances = np.empty((v, v))
+    tax.graph.matrix(every, measure, distances)
+    # Some records are alike, so that ties are broken in more than one way.
+    codes = rng.integers(0, v, n).astype(np.uint32)
+    codes[200:] = codes[200]
+    errors = rng.choice([-1, 1], n) * rng.choice([0, 0.3, 0.5, 0.8, 2.0], n)
+    errors[200:] = -errors[200] or 0.5
+    each = rng.integers(0, v, n).astype(np.uint32)
+    each[200:] = each[200]
+    each[7] = MISSING
+    for reference in (int(codes[0]), each):
+        after, short, dropped = _core.shift_values(tax.graph, every, codes, errors, reference, measure, None, 1, 0)
+        told = np.zeros(2, dtype=int)
+        for i in range(n):
+            towards = reference if isinstance(reference, int) else (None if each[i] == MISSING else int(each[i]))
+            towards = None if isinstance(reference, int) and codes[i] == reference else towards
+            allowed, *fate = candidates(distances, int(codes[i]), errors[i], towards)
+            assert after[i] in allowed
+            told += fate
+        assert [short, dropped] == told.tolist()
+        seen = Counter(after[200:].tolist())
+        assert len(seen) > 0.8 * min(len(allowed), 60) and max(seen.values()) < 200 / len(allowed) + 30
+
+
 @pytest.mark.parametrize("kind", ["concept", "each"])
 def test_ties_are_broken_uniformly(kind: str) -> None:
     # A star with a second level: from one leaf, the other leaves are all alike.

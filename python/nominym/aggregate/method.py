@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from nominym import groups
 from nominym.aggregate.values import aggregated, is_retyped, squares, total_squares
@@ -12,18 +12,17 @@ from nominym.control import Progress, check_progress, check_seed
 from nominym.error import ParameterError
 from nominym.guarantee import Guarantee, of_classes
 from nominym.meaning import Meaning, Measure, as_measure, shortest
-from nominym.method import ACCEPT, Method, Result, described, finish, option, source_of
+from nominym.method import Method, Result, described, finish, source_of
+from nominym.options import MicroaggregateOptions, Replace
 from nominym.stats import correlation_changes
 from nominym.table import Attribute, Change, Missing, attributes
-
-Replace = Literal["mean", "subsumer"]
 
 _DIGITS = 3
 """So many digits of what is lost are public: with all of them, one could solve for values of small groups."""
 
 
 @dataclass(frozen=True, repr=False)
-class Microaggregate(Method):
+class Microaggregate(MicroaggregateOptions, Method):
     """Microaggregation with its options; ``microaggregate`` explains them.
 
     >>> import nominym as nym
@@ -32,26 +31,6 @@ class Microaggregate(Method):
     >>> nym.Microaggregate(k=5).bound
     0.2
     """
-
-    command: ClassVar[str] = "aggregate"
-
-    k: int | None = option(int, None, "Smallest size of a group.", least=1)
-    replace: Replace = option(str, "mean", "What stands for a group: the mean of its values, or what all of them "
-                              "have in common (subsumer).", choices=("mean", "subsumer"),
-                              shown="Value of a group")  # fmt: skip
-    anneal: bool = option(bool, False, "Search longer for better groups.", shown="Longer search for groups")
-    measure: str | Measure = option(str, "wu-palmer", "The semantic distance of taxonomies.",
-                                    shown="Semantic distance")  # fmt: skip
-    roots: Mapping[Any, object] | None = field(default=None, hash=False)
-    correlations: bool = option(bool, False, "Compare distance correlations before and after, for the owner.")
-    missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
-                              shown="Missing values")  # fmt: skip
-    person: Any = option(str, None, "Column that tells whose record it is, so that k counts persons; dropped.",
-                         shown="k counts persons, by column")  # fmt: skip
-    sensitive: Mapping[Any, int] | None = option(
-        dict, None, "Kept column, and l: no value is on more than 1/l of a group, hiv=3. May be repeated.",
-        shown="Sensitive columns, and l")  # fmt: skip
-    accept: Any = option(list, (), ACCEPT, shown="Accepted kept columns")
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -136,7 +115,7 @@ def lost(change: Change, before: Attribute, progress: Progress = None) -> dict[s
     ``sse`` is the sum of squared distances between values before and after, by the number of records with both;
     ``loss`` the sum relative to that with one mean for all; ``values`` the number of different ones afterwards.
     """
-    found, total = squares(change), total_squares(before, progress=progress)
+    found, total = squares(change), total_squares(before, progress)
     return {
         "values": change.after.size,
         "sse": found / change.records if change.records else 0.0,

@@ -34,7 +34,7 @@ def aggregated(attribute: Attribute, partition: Partition, *, common: bool, prog
     return _replaced(attribute, partition, stays, common, progress)
 
 
-def total_squares(attribute: Attribute, counts: NDArray[np.uint64] | None = None, progress: Progress = None) -> float:
+def total_squares(attribute: Attribute, progress: Progress = None, counts: NDArray[np.uint64] | None = None) -> float:
     """Sum up the squared distances of all values of a column to the one mean of them all.
 
     ``counts`` are the records of each category, by default those that the column has.

@@ -73,7 +73,7 @@ def mask(given: Namespace) -> None:
     from nominym.release import publish
 
     asked = Request(given)
-    source, target = asked.required("input", "the input file"), asked.required("out", "--out, the file to write")
+    source, target = asked.required("input"), asked.required("out")
     method = asked.method()
     options = asked.files("key", "keep_order", "overwrite", "seed", "delimiter", "encoding", "na", "comment",
                           "label", "person", "column", "record", "item", "missing", "engine", "plan",

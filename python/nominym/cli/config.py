@@ -82,18 +82,18 @@ def load_study(path: str) -> dict[str, Any]:
 
 def _method_kinds(path: str, section: Mapping[str, Any], command: str) -> dict[str, Any]:
     """Return the kinds of what a section about a method may say; it has to be the method of the command, if any."""
-    from nominym.release import METHODS
+    from nominym.options import DECLARED
 
     wanted = section.get("command", command)
-    if "command" in section and (not isinstance(wanted, str) or wanted not in METHODS):
-        raise ParameterError(f"{path}, [method]: command = {wanted!r}; give {', '.join(METHODS)}")
-    if command in METHODS and wanted != command:
+    if "command" in section and (not isinstance(wanted, str) or wanted not in DECLARED):
+        raise ParameterError(f"{path}, [method]: command = {wanted!r}; give {', '.join(DECLARED)}")
+    if command in DECLARED and wanted != command:
         raise ParameterError(f"{path} is for the command {wanted!r}, not {command!r}")
-    if wanted not in METHODS:
+    if wanted not in DECLARED:
         if section:
             raise ParameterError(f'{path}, [method]: say which method this is, for example command = "swap"')
         return {}
-    options = METHODS[wanted].options()
+    options = DECLARED[wanted].options()
     return {"method.command": str, **{f"method.{name}": option.kind for name, option in options.items()}}
 
 
@@ -126,7 +126,7 @@ def _known(where: str, content: Mapping[str, Any], known: Collection[str]) -> No
 
 
 def _check(where: str, content: object, known: Mapping[str, Any]) -> None:
-    from nominym.method import KINDS, is_of
+    from nominym.options import KINDS, is_of
 
     section = _section(where, content)
     _known(where, section, known)

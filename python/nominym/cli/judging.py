@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def read_pair(asked: Request, order_needed: str | None = None, **how: Any) -> FilePair | SetsPair:
     """Read the two files that a command compares; values mean what is said, what the manifest says, or are numbers."""
-    original, release = asked.required("original", "the original"), asked.required("release", "the release")
+    original, release = asked.required("original"), asked.required("release")
     if are_sets(original, release):
         whose = {"person": how["person"]} if "person" in how else {}
         files = asked.files("key", "column", "record", "item", "missing", "delimiter", "encoding", "comment")
@@ -399,7 +399,7 @@ def report(given: Namespace) -> None:
     asked, overwrite = Request(given), bool(given.overwrite)
     edition: Any = given.edition or "publication"
     owner = edition == "owner"
-    release = asked.required("release", "the release")
+    release = asked.required("release")
     if owner and given.out is None:
         fault = "this edition must not lie beside the release; choose a place for it"
         raise ParameterError(fault, parameter="edition", value=edition, remedy=Advice("give {}", out=NO_VALUE))

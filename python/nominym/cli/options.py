@@ -21,7 +21,8 @@ from nominym.cli.config import SAY_MEANING, SETS_OF, WORDS, load
 from nominym.error import ParameterError
 
 if TYPE_CHECKING:
-    from nominym.method import Method, Option
+    from nominym.method import Method
+    from nominym.options import Option
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Shared:
     metavar: str | None = None
     place: str | None = None
     """Section and key in a file, where it may stand there."""
+    needed: str = ""
+    """What is missing where neither the command line nor a file has it; empty where nothing is."""
 
     @property
     def name(self) -> str:
@@ -44,15 +47,15 @@ class Shared:
 
 SHARED: Mapping[str, Shared] = {
     "input": Shared("INPUT", "Table to mask: .csv, .tsv, .txt (also .gz), .parquet, .xlsx, .dta or .sav.",
-                    place="input.path"),
+                    place="input.path", needed="the input file"),
     "items": Shared("INPUT", "Set-valued records: .dat or .fimi (also .gz), a line of item numbers each; .csv, .tsv, "
                     ".txt, a line of item names each; .parquet with a column of lists; or a table with --record, "
-                    "--item.", place="input.path"),
+                    "--item.", place="input.path", needed="the input file"),
     "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; of item sets .parquet, "
                   ".csv or .txt.",
-                  place="output.path"),
-    "original": Shared("ORIGINAL", "Original records.", place="input.path"),
-    "release": Shared("RELEASE", "Release made of them.", place="output.path"),
+                  place="output.path", needed="--out, the file to write"),
+    "original": Shared("ORIGINAL", "Original records.", place="input.path", needed="the original"),
+    "release": Shared("RELEASE", "Release made of them.", place="output.path", needed="the release"),
     "page": Shared("--out -o", "Page to write; by default RELEASE.report.html; needed for the owner's edition."),
     "quasi": Shared("--quasi", "Column to mask, and what its values mean: diagnosis=icd.csv (a taxonomy), age=number, "
                     "sex=equal, drugs=sets (lists), illnesses=sets:icd.csv (lists of concepts), grade=grades.order "
@@ -127,6 +130,16 @@ SHARED: Mapping[str, Shared] = {
     "study": Shared("STUDY", "TOML file of the study: data, methods, measures, seeds."),
     "workers": Shared("--workers", "Cells that run at a time; by default one for each core. To compare times give 1.",
                       int),
+    "ks": Shared("--k", "Values of k to compare; by default 3,5,10,20, and what --max-risk needs.", list[int],
+                 "NUMBERS"),
+    "compared": Shared("--methods", "Methods to compare: strict, microaggregation, generalization, fixed, dynamic, "
+                       "records, noise, data-swap; by default strict, microaggregation, generalization, records, and "
+                       "noise where every --quasi has a taxonomy.", list, "NAMES"),
+    "max_risk": Shared("--max-risk", "Largest re-identification probability that you can bear, 0.09; by default 1/k of "
+                       "the largest k.", float),
+    "by": Shared("--by", "What decides: loss (default; how far values moved), counts or correlations."),
+    "seeds": Shared("--seeds", "Times that each method is run; 3 by default.", int),
+    "sample": Shared("--sample", "Records to draw of a larger table; 20,000 by default.", int),
     "records": Shared("--records", "Hospital discharges to draw; 30,000 by default.", int),
 }  # fmt: skip
 
@@ -165,6 +178,8 @@ class Command:
     more: str = ""
     examples: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    of_methods: tuple[str, ...] = ()
+    """Options that it has in common with methods; those that make a release have all of theirs."""
 
 
 COMMANDS: Mapping[str, Command] = {
@@ -262,6 +277,17 @@ COMMANDS: Mapping[str, Command] = {
         "Every cell is stored as it is done; the same line again goes on where a run was ended. The figures are for "
         "choosing a method: a release is made by the commands of the methods, without a seed.",
         ("study study.toml --out study",), required=("study", "folder")),
+    "compare": Command(
+        "Compare methods and values of k on a table, risk against loss, and suggest one.",
+        ("input", "quasi", "keep", "ks", "compared", "max_risk", "by", "seeds", "sample", "workers", "folder",
+         *_HIERARCHY, *_TEXT, "config"), "compare",
+        "Suggested is the method that loses least of those whose stated bound is at most --max-risk. Columns that are "
+        "not named are left out. Nothing is released; the figures depend on the data and are for the owner only. "
+        "Every run is stored as it is done; the same line again goes on where a run was ended.", (
+            "compare visits.csv --quasi diagnosis=icd.csv --quasi age=number --keep sex --k 3,5,10 --out compare",
+            "compare visits.csv --quasi diagnosis=icd.csv --max-risk 0.09 --by counts --sample 5000 --out compare",
+            "compare --config release.toml --methods strict,microaggregation --out compare",
+        ), required=("folder",), of_methods=("person", "sensitive", "measure", "accept")),
     "demo": Command(
         "Mask synthetic hospital discharges and baskets, attack the releases, and write both editions of the report.",
         ("folder", "records", "overwrite"), "demo",
@@ -325,7 +351,11 @@ def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
     def run(given: argparse.Namespace) -> Any:
-        """Import the command when it runs, not to show its help."""
+        """Import the command when it runs, not to show its help, nor to say that a file is missing."""
+        if getattr(given, "config", None) is None:
+            for shared in map(SHARED.__getitem__, command.options):
+                if shared.needed and getattr(given, shared.name) is None:
+                    raise _missing(shared)
         module = import_module(f"nominym.cli.{command.module}".rstrip("."))
         return getattr(module, name.split()[-1].replace("-", "_"))(given)
 
@@ -339,12 +369,15 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
             how = _how(declared.kind, declared.metavar)
             about = f"{declared.help} May be repeated." if declared.kind is list else declared.help
             made.add_argument(*declared.flags.split(), dest=declared.name, help=about, required=needed, **how)
-    if not command.module:
-        from nominym.release import METHODS
+    if not command.module or command.of_methods:
+        from nominym.options import DECLARED
 
-        options = made.add_argument_group("options of the method")
-        chosen = METHODS[name]
+        options = made.add_argument_group("options of the method" if not command.module else "options of the methods")
+        # Microaggregation has every option that others share, in words that fit all of them.
+        chosen = DECLARED[name if not command.module else "aggregate"]
         for option, of_method in chosen.options().items():
+            if command.of_methods and option not in command.of_methods:
+                continue
             options.add_argument(
                 f"--{option.replace('_', '-')}", dest=option, help=_help(of_method, chosen.default(option)),
                 **_how(of_method.kind, None, chosen.default(option) is True),
@@ -354,8 +387,8 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
 def _how(kind: Any, metavar: str | None, switched_on: bool = False) -> dict[str, Any]:
     if kind is bool:
         return {"action": argparse.BooleanOptionalAction if switched_on else "store_true", "default": None}
-    if kind is list and metavar in (None, "COLUMNS"):
-        return {"action": "extend", "type": listed, "metavar": "COLUMNS"}
+    if kind is list and metavar in (None, "COLUMNS", "NAMES"):
+        return {"action": "extend", "type": listed, "metavar": metavar or "COLUMNS"}
     if kind == list[int]:
         return {"type": sizes, "metavar": metavar}
     if kind in (list, dict):
@@ -405,6 +438,10 @@ def _numbers(option: str, given: Sequence[str]) -> dict[str, int]:
 # ---- the command line and the file of --config, put together
 
 
+def _missing(shared: Shared) -> ParameterError:
+    return ParameterError(f"give {shared.needed}, or a --config file that names it")
+
+
 class Request:
     """What a command was asked for: by the command line, and by a file where that says nothing."""
 
@@ -437,10 +474,10 @@ class Request:
         meant = [meaning for meaning in self.meanings().values() if isinstance(meaning, os.PathLike)]
         return [path for path in (self.given.config, *map(self.values.get, names), *meant) if path is not None]
 
-    def required(self, name: str, what: str) -> Path:
+    def required(self, name: str) -> Path:
         """Return the path that has to be given, here or in the file."""
         if self.values[name] is None:
-            raise ParameterError(f"give {what}, or a --config file that names it")
+            raise _missing(SHARED[name])
         return Path(self.values[name])
 
     def method(self) -> Method:
@@ -448,13 +485,18 @@ class Request:
         from nominym.release import METHODS
 
         chosen = METHODS[self.given.command]
-        said = {name: self._said(name, f"method.{name}") for name in chosen.options()}
-        said = {name: value for name, value in said.items() if value is not None}
-        for name, option in chosen.options().items():
-            if option.kind is dict and isinstance(said.get(name), list):
-                said[name] = _numbers(name, said[name])
+        said = self.of_methods(*chosen.options())
         roots = {name: column["root"] for name, column in self.columns.items() if "root" in column}
         return chosen.from_options({**said, **({"roots": roots} if roots else {})})
+
+    def of_methods(self, *names: str) -> dict[str, Any]:
+        """Return options of methods by name, those that were given."""
+        said = {name: self._said(name, f"method.{name}") for name in names}
+        for name, value in said.items():
+            # Of all options of methods, those that are numbers by column are lists on the command line.
+            if name == "sensitive" and isinstance(value, list):
+                said[name] = _numbers(name, value)
+        return {name: value for name, value in said.items() if value is not None}
 
     def meanings(self, otherwise: Any = None) -> dict[str, Any]:
         """Return what values mean, by column; ``otherwise`` for masked columns of which nothing is said."""

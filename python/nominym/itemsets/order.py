@@ -11,12 +11,10 @@ from nominym.control import Progress, check_seed, is_whole, reporter
 from nominym.error import ParameterError
 from nominym.itemsets.names import whole_numbers
 from nominym.itemsets.sets import Itemsets, check_sets
+from nominym.options import SEGMENT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-SEGMENT = (300, 350)
-"""Sizes of segments, as in the paper."""
 
 
 def gray_order(sets: Itemsets, *, progress: Progress = None) -> NDArray[np.uint32]:

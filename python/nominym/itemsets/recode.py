@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from nominym.itemsets.graph import Assignments, Graph, Groups, Ring
 from nominym.itemsets.release import Release, code_labels, publish
 from nominym.itemsets.sets import Itemsets, check_sets
 from nominym.meaning import Taxonomy
-from nominym.method import Method, option
+from nominym.method import Method
+from nominym.options import SEGMENT, Effort, Insiders, OrderName, RecodeOptions, RingMethod, Structure
 from nominym.table import code
 
 if TYPE_CHECKING:
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
 
     from nominym.table import Column
 
-Structure = Literal["groups", "ring", "cahd"]
-OrderName = Literal["gray", "gray-tsp", "best", "tree"]
-RingMethod = Literal["split", "augment", "closed-walk", "wmc"]
-Effort = Literal["none", "usual", "long"]
-Insiders = Literal["refused", "accepted"]
 
 _LEARNED = {3: 0.339, 4: 0.389, 5: 0.203, 6: 0.225, 7: 0.145, 8: 0.154, 10: 0.116, 12: 0.092, 16: 0.067}
 """By k, the mean probability with which 20 insiders among 5,000 records of a ring guess the row of another, as
@@ -65,7 +61,7 @@ class _Numbers:
 
 
 @dataclass(frozen=True, repr=False)
-class Recode(Method):
+class Recode(RecodeOptions, Method):
     """Recoding of set-valued records with its options; ``recode`` explains them.
 
     >>> import nominym as nym
@@ -76,29 +72,6 @@ class Recode(Method):
     >>> nym.itemsets.Recode(k=8).bound, nym.itemsets.Recode(k=8, structure="ring").bound
     (0.125, None)
     """
-
-    command: ClassVar[str] = "recode"
-
-    k: int | None = option(int, None, "Equally likely identities of a record.", least=2,
-                           shown="k, rows that a record may be")  # fmt: skip
-    l: int | None = option(int, None, "In place of k: sensitive labels that a record may have.", least=1,  # noqa: E741
-                           shown="l, sensitive labels")  # fmt: skip
-    structure: Structure = option(str, "groups", "Who may be whom: groups, ring (as published), cahd (baseline).",
-                                  choices=get_args(Structure), shown="Structure")  # fmt: skip
-    order: Any = option(str, None, "Order: tree (default with groups), gray-tsp (default else), gray, best.",
-                        shown="Order of the records")  # fmt: skip
-    method: RingMethod | None = option(str, None, "Draw from a ring by split (default), augment, closed-walk, wmc.",
-                                       choices=get_args(RingMethod), only={"structure": ("ring",)},
-                                       shown="Draw of the assignment")  # fmt: skip
-    segment: tuple[int, int] = field(default=orders.SEGMENT)
-    effort: Effort = option(str, "usual", "How long to search for better groups.", choices=get_args(Effort),
-                            only={"structure": ("groups",)}, shown="Search for groups")  # fmt: skip
-    limit: float | None = option(float, None, "Seconds after which the search for better groups ends.", least=0,
-                                 only={"structure": ("groups",)}, shown="Limit of the search, seconds")  # fmt: skip
-    insiders: Insiders = option(str, "refused", "Whether members of a ring may learn about others from their rows.",
-                                choices=get_args(Insiders), only={"structure": ("ring",)},
-                                shown="Insiders of a ring")  # fmt: skip
-    taxonomy: Taxonomy | str | None = field(default=None)
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
@@ -123,7 +96,7 @@ class Recode(Method):
         if isinstance(self.order, str) and self.order not in names:
             what = f"give {', '.join(map(repr, names[:-1]))}, or the numbers of all records"
             raise ParameterError(what, parameter="order", value=self.order)
-        if self.order != "gray-tsp" and self.segment != orders.SEGMENT:
+        if self.order != "gray-tsp" and self.segment != SEGMENT:
             what = "it plays a part only where order is 'gray-tsp'"
             raise ParameterError(what, parameter="segment", value=self.segment)
         if self.taxonomy is not None and self.taxonomy != _GIVEN:
@@ -136,7 +109,7 @@ class Recode(Method):
     def _usual_order(self) -> str:
         """The order where none is given: groups start from clusters, the others are as published."""
         in_groups = isinstance(self.structure, str) and self.structure == "groups"
-        return "tree" if in_groups and self.segment == orders.SEGMENT else "gray-tsp"
+        return "tree" if in_groups and self.segment == SEGMENT else "gray-tsp"
 
     @property
     def implied(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -263,7 +236,8 @@ class Recode(Method):
     def _taxonomy(self) -> Taxonomy | None:
         if isinstance(self.taxonomy, str):
             raise ParameterError("it was not kept; give it", parameter="taxonomy", value=self.taxonomy)
-        return self.taxonomy
+        meant: Taxonomy | None = self.taxonomy
+        return meant
 
     def _labels(self, sets: Itemsets, labels: Any) -> Column | None:
         """Code the labels, once, and refuse those that are too frequent for l."""
@@ -356,7 +330,7 @@ def recode(
     structure: Structure = "groups",
     order: Any = None,
     method: RingMethod | None = None,
-    segment: tuple[int, int] = orders.SEGMENT,
+    segment: tuple[int, int] = SEGMENT,
     effort: Effort = "usual",
     limit: float | None = None,
     insiders: Insiders = "refused",

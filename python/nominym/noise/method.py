@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from nominym.control import Progress, check_progress, check_seed
 from nominym.error import ParameterError
 from nominym.guarantee import Guarantee, listed, local, none
 from nominym.meaning import Meaning, Measure, as_measure, shortest
-from nominym.method import ACCEPT, Method, Result, option, source_of
+from nominym.method import Method, Result, source_of
 from nominym.noise.model import NoiseModel
+from nominym.options import Algorithm, Law, NoiseOptions, Pairs, Reference
 from nominym.table import Missing
-
-Algorithm = Literal["semantic", "exponential", "naive", "probabilistic"]
-Reference = Literal["mean", "pair", "root"]
-Law = Literal["normal", "laplace"]
-Pairs = Sequence[tuple[Any, Any]]
-
-_SEMANTIC = {"method": ("semantic",)}
 
 
 @dataclass(frozen=True, repr=False)
-class Noise(Method):
+class Noise(NoiseOptions, Method):
     """Semantic noise with its options; ``add_noise`` explains them.
 
     >>> import nominym as nym
@@ -33,31 +27,6 @@ class Noise(Method):
     Traceback (most recent call last):
     nominym.error.ParameterError: alpha=0.3: it plays a part only where method is 'semantic'
     """
-
-    command: ClassVar[str] = "noise"
-
-    alpha: float | None = option(float, None, "How much: variance of errors relative to that of the column.", least=0,
-                                 only=_SEMANTIC, shown="α, noise relative to the variance")  # fmt: skip
-    correlated: bool = option(bool, True, "Whether errors of a record go together as its columns do.",
-                              only=_SEMANTIC, shown="Errors correlated as the columns")  # fmt: skip
-    reference: Reference = option(str, "mean", "What errors move away from.", choices=("mean", "pair", "root"),
-                                  only=_SEMANTIC, shown="Reference of errors")  # fmt: skip
-    law: Law = option(str, "normal", "Distribution of errors.", choices=("normal", "laplace"),
-                      only=_SEMANTIC, shown="Law of errors")  # fmt: skip
-    method: Algorithm = option(str, "semantic", "Semantic noise, the exponential mechanism, or a baseline.",
-                               choices=("semantic", "exponential", "naive", "probabilistic"),
-                               shown="Method")  # fmt: skip
-    epsilon: float | None = option(float, None, "For exponential: what is spent on each value.", least=0,
-                                   only={"method": ("exponential",)}, shown="ε, spent on each value")  # fmt: skip
-    pairs: Pairs | None = field(default=None)
-    roots: Mapping[Any, object] | None = field(default=None, hash=False)
-    measure: str | Measure = option(str, "wu-palmer", "The semantic distance of taxonomies, within [0, 1].",
-                                    shown="Semantic distance")  # fmt: skip
-    correlations: bool = option(bool, False, "Compare distance correlations before and after, for the owner.")
-    moments: bool = option(bool, True, "Compare means and variances before and after, for the owner.")
-    missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
-                              shown="Missing values")  # fmt: skip
-    accept: Any = option(list, (), ACCEPT, shown="Accepted kept columns")
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""

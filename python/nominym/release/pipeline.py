@@ -336,7 +336,7 @@ def check_items(method: Recode, settings: object, meanings: Meanings) -> None:
 def with_items(method: Recode, meanings: Meanings, progress: Progress) -> tuple[Recode, dict[str, Any]]:
     """Return the method with what items mean, and what the manifest says of that."""
     if meanings:
-        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])  # type: ignore[arg-type]  # checked
+        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])
     if not isinstance(method.taxonomy, Taxonomy):
         return method, {}
     named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)

@@ -114,3 +114,6 @@ class Page(NamedTuple):
     remark: Remark | None
     sections: Sequence[Section]
     sources: Sequence[str]
+    kind: str = "Anonymization report"
+    notice: str = ""
+    """For whom the page is, where that is not said by the edition."""

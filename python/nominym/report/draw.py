@@ -289,6 +289,77 @@ def risk_utility(table: pd.DataFrame) -> go.Figure:
     return figure
 
 
+_BESIDE = ("top right", "bottom left", "bottom right", "top left")
+
+
+def compared(table: pd.DataFrame, by: str, limit: float, suggested: str, unit: str) -> go.Figure:
+    """Draw risk against loss, a line for each method: what attacks found, and what is stated not to be exceeded."""
+    axes = {
+        "loss": "information loss", "counts": "change of counts (total variation)",
+        "correlations": "largest change of a correlation",
+    }  # fmt: skip
+    shown = table.dropna(subset=["risk", by])
+    figure = chart.new(
+        f"Risk and {axes[by].split(' (')[0]} of methods",
+        "low and to the left is better; filled: found by the best attack; dashed and open: stated bound",
+        alt="Risk–utility map of methods: "
+        + "; ".join(f"{r.name}: found {percent(r.risk)}, {by} {getattr(r, by):.3g}" for r in rows_of(shown)),
+        x=axes[by],
+        y=f"share of {unit} re-identified",
+        height=480,
+    )
+    for place, (method, part) in enumerate(shown.groupby("method", sort=False)):
+        colour, mark = chart.line_look(place)
+        line = part.sort_values(by)
+        labels = [chart.plain(name.removeprefix(f"{method}, "), 40) for name in line["name"]]
+        common = {"x": line[by].tolist(), "legendgroup": str(place), "customdata": labels, "cliponaxis": False}
+        name = chart.plain(method, 60)
+        if line["bound"].notna().any():
+            figure.add_scatter(
+                y=line["bound"].tolist(),
+                mode="lines+markers",
+                showlegend=False,
+                line={"color": colour, "dash": "dash", "width": 1.5},
+                marker={"symbol": f"{mark}-open", "size": 8},
+                hovertemplate=f"{name}, %{{customdata}}<br>stated bound %{{y:.1%}}<extra></extra>",
+                **common,
+            )
+        figure.add_scatter(
+            y=line["risk"].tolist(),
+            name=name,
+            mode="lines+markers+text",
+            text=labels,
+            textposition=_BESIDE[place % len(_BESIDE)],
+            textfont={"color": colour, "size": 11},
+            line={"color": colour, "width": 2},
+            marker={"symbol": mark, "size": 9, "color": colour},
+            error_y=_error_bars(line.assign(low=line["smallest"], high=line["largest"]), "risk", colour),
+            hovertemplate=f"{name}, %{{customdata}}<br>found %{{y:.2%}}, {by} %{{x:.4g}}<extra></extra>",
+            **common,
+        )
+    here = shown[shown["name"] == suggested]
+    if len(here):
+        figure.add_scatter(
+            x=here[by].tolist(),
+            y=here["risk"].tolist(),
+            name="suggested",
+            mode="markers",
+            marker={"symbol": "circle-open", "size": 22, "color": chart.INK, "line": {"width": 2.5}},
+            hoverinfo="skip",
+        )
+    top = max(float(shown[["largest", "bound"]].max().max()), limit) if len(shown) else limit
+    figure.add_hline(
+        limit, line={"color": chart.FAINT, "width": 1, "dash": "dot"}, annotation_position="top right",
+        annotation_text=f"largest risk borne, {percent(limit)}", annotation_font={"color": chart.FAINT, "size": 12},
+    )  # fmt: skip
+    figure.update_yaxes(tickformat=".1%" if top < 0.1 else ".0%", range=[-0.08 * top, 1.1 * top])
+    most = float(shown[by].max()) if len(shown) else 0.0
+    form = {} if by == "correlations" else {"tickformat": ".1%" if most < 0.1 else ".0%"}
+    figure.update_xaxes(range=[-0.03 * (most or 1.0), 1.1 * (most or 1.0)], showgrid=True, **form)
+    figure.update_layout(legend={"y": -0.2, "yanchor": "top"}, margin={"b": 110})
+    return figure
+
+
 def _add_rows(figure: go.Figure, names: Iterable[Any], shares: pd.Series[float], top: float, **bars: Any) -> None:
     """Draw shares as lying bars, a row for each name; ``top`` is the largest to be seen."""
     figure.add_bar(y=list(range(len(shares))), x=shares.tolist(), orientation="h", marker_color=chart.MEASURED, **bars)

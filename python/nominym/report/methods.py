@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,19 +14,53 @@ from nominym import risk
 from nominym.aggregate import Microaggregate, squares, total_squares
 from nominym.control import Progress, steps
 from nominym.error import ParameterError, PrivacyWarning
-from nominym.meaning import DistanceMatrix, Taxonomy
+from nominym.meaning import DistanceMatrix, Meaning, Taxonomy
 from nominym.method import Method, Result
 from nominym.noise import Noise
 from nominym.report import measured
 from nominym.report.subject import MaskedTable
-from nominym.swap import RankSwap
+from nominym.swap import DataSwap, RankSwap
 from nominym.table import Comparison
 
 if TYPE_CHECKING:
     from nominym.release import FilePair
 
+TITLES = {
+    "strict": "strict swapping",
+    "microaggregation": "microaggregation",
+    "generalization": "generalization",
+    "fixed": "SRS-1, as published",
+    "dynamic": "SRS-2, as published",
+    "records": "SRS-3, as published",
+    "noise": "noise",
+    "data-swap": "data swapping",
+}
+"""Methods that can be compared by name, and what tables call them."""
+
+AMOUNTS: Mapping[str, Sequence[float]] = {"noise": (0.1, 0.3, 1.0), "data-swap": (0.05, 0.2)}
+"""Of methods without a k, the values of alpha or of the rate that are compared."""
+
 ALPHA = 0.3
 """How much noise there is beside the other methods, which have a k."""
+
+
+def by_name(name: str, amount: Any, measure: Any = "wu-palmer", **limits: Any) -> Method:
+    """Make a method with a k, an alpha or a rate; ``limits`` are a person and sensitive columns, where it has them."""
+    how: dict[str, Any] = {"measure": measure}
+    if name == "strict":
+        return RankSwap(amount, **limits, **how)
+    if name in ("microaggregation", "generalization"):
+        return Microaggregate(amount, replace="mean" if name == "microaggregation" else "subsumer", **limits, **how)
+    if name == "noise":
+        return Noise(alpha=amount, moments=False, **how)
+    published: Any = name
+    return DataSwap(rate=amount) if name == "data-swap" else RankSwap(amount, method=published, **how)
+
+
+def usual(meanings: Iterable[Meaning]) -> list[str]:
+    """Return the names of the methods that are compared where none is named, for columns with such meanings."""
+    names = ["strict", "microaggregation", "generalization", "records"]
+    return [*names, *(["noise"] if all(isinstance(each, Taxonomy | DistanceMatrix) for each in meanings) else [])]
 
 
 def compare_methods(
@@ -85,25 +119,26 @@ def _usual(table: MaskedTable) -> dict[str, Method]:
     k = getattr(method, "k", None)
     if k is None or k < 2:
         raise ParameterError("methods are compared at the k of a release, and this one has none", parameter="methods")
-    how: dict[str, Any] = {"measure": method.measure}
     limits: dict[str, Any] = {name: getattr(method, name, None) for name in ("person", "sensitive")}
-    found: dict[str, Method] = {
-        "strict swapping": RankSwap(k, **limits, **how),
-        "microaggregation": Microaggregate(k, **limits, **how),
-        "generalization": Microaggregate(k, replace="subsumer", **limits, **how),
-        "SRS-3, as published": RankSwap(k, method="records", **how),
+    names = usual(change.before.meaning for change in table.comparison.changes.values())
+    return {
+        f"noise, alpha = {ALPHA:g}" if name == "noise" else TITLES[name]: by_name(
+            name, ALPHA if name == "noise" else k, method.measure, **limits
+        )
+        for name in names
     }
-    meanings = [change.before.meaning for change in table.comparison.changes.values()]
-    if all(isinstance(meaning, Taxonomy | DistanceMatrix) for meaning in meanings):
-        found[f"noise, alpha = {ALPHA:g}"] = Noise(alpha=ALPHA, moments=False, **how)
-    return found
+
+
+def information_loss(comparison: Comparison, totals: Mapping[Any, float]) -> float:
+    """Return squared distances relative to ``totals``, those to one mean for all records: the mean over the columns."""
+    changes = comparison.changes.items()
+    return math.fsum(squares(change) / totals[name] if totals[name] else 0.0 for name, change in changes) / len(changes)
 
 
 def _judged(comparison: Comparison, method: Method, person: Any, totals: dict[Any, float]) -> dict[str, Any]:
     # One attack, so that a comparison stays fast.
     found = risk.link(comparison, kept=[], attacks="nearest row", person=person).worst
     changes = comparison.changes
-    lost = [squares(change) / totals[name] if totals[name] else 0.0 for name, change in changes.items()]
     together = measured.correlations(comparison)
     return {
         "bound": math.nan if method.bound is None else method.bound,
@@ -112,6 +147,6 @@ def _judged(comparison: Comparison, method: Method, person: Any, totals: dict[An
         "high": found["high"],
         "smallest": risk.classes(comparison.after, list(changes)).smallest,
         "rmse": math.fsum(change.rmse for change in changes.values()) / len(changes),
-        "loss": math.fsum(lost) / len(lost),
+        "loss": information_loss(comparison, totals),
         "correlations": math.nan if together is None else float(together["difference"].abs().max()),
     }

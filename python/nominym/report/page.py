@@ -7,7 +7,8 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from html import escape, unescape
 from importlib import resources
 from pathlib import Path
@@ -83,21 +84,39 @@ def write(
         ``True`` for a bar, or a callable of (done, total).
     """
     # Missing extras and a file that is there are refused before any work is done.
+    target = check_page(path, overwrite)
+    check_progress(progress)
+    if edition not in get_args(Edition):
+        raise ParameterError("give 'publication' or 'owner'", parameter="edition", value=edition)
+    public = edition == "publication"
+    made = _made(subject, edition, title, progress, sets, k, sweep, methods, labels)
+    _write(target, made, public)
+    return target
+
+
+def check_page(path: StrPath, overwrite: bool) -> Path:
+    """Refuse a page that cannot be written: an extra is missing, or the folder, or the file is there."""
     chart.extra("plotly.graph_objects", "a report")
     chart.extra("jinja2", "a report")
     target = Path(path)
     check_new(target, overwrite)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"no folder {target.parent} to write {target.name} into")
-    check_progress(progress)
-    if edition not in get_args(Edition):
-        raise ParameterError("give 'publication' or 'owner'", parameter="edition", value=edition)
-    public = edition == "publication"
-    made = _made(subject, edition, title, progress, sets, k, sweep, methods, labels)
+    return target
+
+
+def write_page(path: StrPath, page: Page, *, overwrite: bool = False) -> Path:
+    """Write a page that is put together already."""
+    target = check_page(path, overwrite)
+    with _in_utf8():
+        _write(target, _render(page).encode(), page.edition == "publication")
+    return target
+
+
+def _write(target: Path, made: bytes, public: bool) -> None:
     # Only the owner may read the owner's edition.
     with write_atomic(target, 0o666 if public else 0o600) as file:
         file.write(made)
-    return target
 
 
 class Inline:
@@ -161,7 +180,7 @@ def _made(
     if methods and are_sets(subject):
         raise ParameterError("methods are compared for tables, not for item sets", parameter="methods", value=True)
     others = compare_methods(subject, progress=progress) if methods else None  # type: ignore[arg-type]  # no sets
-    try:
+    with _in_utf8():
         if are_sets(subject):
             rel = ItemsetRelease.of(subject, sets)
             page = itemsets.public_page(rel, title) if public else itemsets.owners_page(rel, title, k, swept, progress)
@@ -169,6 +188,12 @@ def _made(
             table = MaskedTable.of(subject)
             page = publication.page(table, title) if public else owner.page(table, title, k, swept, others, progress)
         return _render(page).encode()
+
+
+@contextmanager
+def _in_utf8() -> Iterator[None]:
+    try:
+        yield
     except UnicodeEncodeError as error:
         raise DataError(f"{error.object!r:.99}: a title, name or value that cannot be written as UTF-8") from None
 

@@ -104,6 +104,23 @@ def one_in(bound: float) -> str:
     return f"1 in {round(1 / bound):,} ({percent(bound)})"
 
 
+def by_chance(share: float, bound: float, attacked: float) -> str:
+    """Explain why a share that was found may be above a bound that holds.
+
+    >>> by_chance(0.213, 0.2, 1000)
+    'More than the bound of 20\xa0% was found, which is within chance: the bound limits a probability, and among 1,000 \
+attacked the share of lucky guesses varies around it, by up to about 3.9 points.'
+    """
+    # A bound counts as exceeded where chance would do that once in 1,000: 3.09 standard deviations.
+    spread = 3.09 * math.sqrt(bound * (1 - bound) / max(attacked, 1)) * 100
+    points = f"{float(f'{spread:.2g}'):g}"
+    return (
+        f"More than the bound of {percent(bound)} was found, which is within chance: the bound limits a probability, "
+        f"and among {int(attacked):,} attacked the share of lucky guesses varies around it, by up to about {points} "
+        "points."
+    )
+
+
 def interval(low: float, high: float) -> str:
     """Write an interval."""
     return f"{percent(low)} to {percent(high)}"

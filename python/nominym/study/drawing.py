@@ -14,10 +14,6 @@ from nominym.study.summary import means
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-# One colour and one mark for each line; colours alone would not do for more than a few.
-_COLOURS = (chart.BLUE, chart.VERMILLION, chart.GREEN, chart.ORANGE, "#56B4E9", "#CC79A7", chart.STILL, chart.INK)
-_MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
-
 
 def figure(
     results: pd.DataFrame,
@@ -76,7 +72,7 @@ def figure(
             others = [name for name in told if name not in (*names, x) and line[name].nunique(dropna=False) > 1]
             raise ParameterError(f"lines have several points at one {x}: {', '.join(others)} differs too",
                                  remedy="name it in by=, or choose a part of the results")  # fmt: skip
-        colour = _COLOURS[place % len(_COLOURS)]
+        colour, mark = chart.line_look(place)
         bars = {"thickness": 1, "width": 3}
         drawn.add_scatter(
             x=line["x"].to_list(),
@@ -86,7 +82,7 @@ def figure(
             mode="lines+markers",
             name=chart.plain(", ".join(str(value) for value in key), 60),
             line={"color": colour},
-            marker={"symbol": _MARKS[place % len(_MARKS)], "size": 8, "color": colour},
+            marker={"symbol": mark, "size": 8, "color": colour},
         )
     drawn.update_layout(legend={"y": -0.2, "yanchor": "top"})
     if log:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,41 +13,26 @@ from nominym import _core
 from nominym.control import Progress, check_progress, check_seed, reporter, require
 from nominym.error import Advice, DataError, ParameterError
 from nominym.meaning import Equality, Meaning, is_sequence, to_list
-from nominym.method import ACCEPT, Method, Result, described, finish, option, source_of
+from nominym.method import Method, Result, described, finish, source_of
+from nominym.options import DataSwapOptions, Mode
 from nominym.table import MISSING, Attribute, Change, Column, Missing, Table, attributes, column_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Mode = Literal["simultaneous", "sequential"]
 
 MOST_KEYS = 8
 """Keys in which the records of a pair can be told to differ; the work doubles with each."""
 
 
 @dataclass(frozen=True, repr=False)
-class DataSwap(Method):
+class DataSwap(DataSwapOptions, Method):
     """Data swapping with its options; ``data_swap`` explains them.
 
     >>> import nominym as nym
     >>> nym.DataSwap(rate=0.1, equal=["sex"])
     DataSwap(rate=0.1, equal=('sex',))
     """
-
-    command: ClassVar[str] = "data-swap"
-
-    rate: float = option(float, 0.05, "Share of the records that are in a pair, from 0 to 1.",
-                         least=0, shown="Rate, share of records in a pair")  # fmt: skip
-    equal: Any = option(list, (), "A column in which pairs agree. May be repeated.", shown="Equal within pairs")
-    unequal: Any = option(list, (), "A column in which pairs differ. May be repeated.", shown="Different within pairs")
-    true_swaps: bool = option(bool, False, "Draw only pairs whose values differ.",
-                              shown="Only swaps that change something")  # fmt: skip
-    mode: Mode = option(str, "simultaneous", "Swap columns together, or one after another.",
-                        choices=("simultaneous", "sequential"), shown="Swapped columns")  # fmt: skip
-    strict_rate: bool = option(bool, False, "Stop if there are too few feasible pairs.")
-    missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
-                              shown="Missing values")  # fmt: skip
-    accept: Any = option(list, (), ACCEPT, shown="Accepted kept columns")
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""

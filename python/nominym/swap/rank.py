@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from nominym import _core, groups
 from nominym.control import Progress, check_progress, check_seed, reporter, require_matrices
 from nominym.error import NO_VALUE, Advice, ParameterError, warn
-from nominym.guarantee import Guarantee as Statement
-from nominym.guarantee import of_groups, of_limits
+from nominym.guarantee import Guarantee, of_groups, of_limits
 from nominym.meaning import Distances, Meaning, Measure, Order, as_measure, shortest
-from nominym.method import ACCEPT, Method, Result, described, finish, option, source_of
+from nominym.method import Method, Result, described, finish, source_of
+from nominym.options import Draw, GuaranteeName, Published, RankSwapOptions
 from nominym.stats import correlation_changes, quantiles
 from nominym.table import MISSING, Attribute, Change, Missing, Table, all_with_missing, attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Published = Literal["fixed", "dynamic", "records", "random", "distributional", "numerical"]
-Guarantee = Literal["strict", "published"]
-Draw = Literal["independent", "joint"]
-
-_PUBLISHED = ("fixed", "dynamic", "records", "random", "distributional", "numerical")
-_ALONG_A_RANKING = ("fixed", "distributional", "numerical")
-
 
 @dataclass(frozen=True, repr=False)
-class RankSwap(Method):
+class RankSwap(RankSwapOptions, Method):
     """Rank swapping with its options; ``rank_swap`` explains them.
 
     >>> import nominym as nym
@@ -41,35 +34,8 @@ class RankSwap(Method):
     >>> nym.RankSwap(k=10, sensitive={"hiv": 3}).bound  # groups that depend on a kept column say something about it
     """
 
-    command: ClassVar[str] = "swap"
     # Naming a method or not says which guarantee there is.
     implied: ClassVar[tuple[str, ...]] = ("guarantee",)
-
-    k: int | None = option(int, None, "Smallest size of a group; as published, candidates that a value is to have.",
-                           least=1)  # fmt: skip
-    p: float | None = option(float, None, "In place of k, percent of the records (fixed, distributional, numerical).",
-                             least=0, only={"method": _ALONG_A_RANKING}, shown="p, percent of records")  # fmt: skip
-    method: Published | None = option(str, None, "A published method: what it claims is measured, not guaranteed.",
-                                      choices=_PUBLISHED, shown="Published method")  # fmt: skip
-    guarantee: Guarantee | None = option(str, None, "strict (default), or published, which naming a method means.",
-                                         choices=("strict", "published"), shown="Guarantee")  # fmt: skip
-    draw: Draw = option(str, "independent", "With strict: permute each column by itself, or whole tuples (joint).",
-                        choices=("independent", "joint"), only={"guarantee": ("strict",)},
-                        shown="Draw within groups")  # fmt: skip
-    anneal: bool = option(bool, False, "With strict: search longer for better groups.",
-                          only={"guarantee": ("strict",)}, shown="Longer search for groups")  # fmt: skip
-    measure: str | Measure = option(str, "wu-palmer", "The semantic distance of taxonomies.",
-                                    shown="Semantic distance")  # fmt: skip
-    roots: Mapping[Any, object] | None = field(default=None, hash=False)
-    correlations: bool = option(bool, False, "Compare distance correlations before and after, for the owner.")
-    missing: Missing = option(str, "keep", "What to do with missing values.", choices=("keep", "error"),
-                              shown="Missing values")  # fmt: skip
-    person: Any = option(str, None, "With strict: column that tells whose record it is, so that k counts persons; "
-                         "dropped.", only={"guarantee": ("strict",)}, shown="k counts persons, by column")  # fmt: skip
-    sensitive: Mapping[Any, int] | None = option(
-        dict, None, "With strict: kept column, and l: no value is on more than 1/l of a group, hiv=3. May be repeated.",
-        only={"guarantee": ("strict",)}, shown="Sensitive columns, and l")  # fmt: skip
-    accept: Any = option(list, (), ACCEPT, shown="Accepted kept columns")
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning, or two meanings."""
@@ -131,7 +97,7 @@ class RankSwap(Method):
         """The re-identification probability that strict swapping does not exceed, 1/k; none with sensitive columns."""
         return 1 / self.k if self.strict and self.k is not None and not self.sensitive else None
 
-    def _statement(self, masked: Sequence[Any], kept: Sequence[Any], roots: Mapping[Any, Any]) -> Statement:
+    def _statement(self, masked: Sequence[Any], kept: Sequence[Any], roots: Mapping[Any, Any]) -> Guarantee:
         if not self.strict or self.k is None:
             return super()._statement(masked, kept, roots)
         accepted, joint = [name for name in self.accept if name in kept], self.draw == "joint"
@@ -232,7 +198,7 @@ def rank_swap(
     *,
     p: float | None = None,
     method: Published | None = None,
-    guarantee: Guarantee | None = None,
+    guarantee: GuaranteeName | None = None,
     draw: Draw = "independent",
     anneal: bool = False,
     measure: str | Measure = "wu-palmer",

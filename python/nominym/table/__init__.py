@@ -5,6 +5,7 @@ joins a column and its meaning, and sets two tables of the same records side by 
 need not have the same records; ``persons`` makes one record of several rows.
 """
 
+from nominym.options import Missing
 from nominym.table.attribute import (
     Attribute,
     Change,
@@ -22,7 +23,6 @@ from nominym.table.coding import (
     MISSING,
     Column,
     Listed,
-    Missing,
     check_policy,
     code,
     complete,
@@ -32,7 +32,7 @@ from nominym.table.coding import (
 )
 from nominym.table.frame import Table, bare, column_names, names_of, tidied
 from nominym.table.pair import Distinct, coded_alike, distinct, shared_columns, side_by_side
-from nominym.table.persons import one_record_per_person
+from nominym.table.persons import one_record_per_person, some_rows
 
 __all__ = [
     "ARROW_REFUSES",
@@ -64,6 +64,7 @@ __all__ = [
     "shared_columns",
     "side_by_side",
     "single",
+    "some_rows",
     "tidied",
     "to_arrow",
     "unite",

@@ -16,7 +16,8 @@ from nominym import _core
 from nominym.control import Progress, check_progress, require_matrices
 from nominym.error import DataError, ParameterError, no_column
 from nominym.meaning import MANY, Distances, Meaning, Measure, Space, as_measure, check_meanings, padded
-from nominym.table.coding import MISSING, Column, Missing, check_policy, code
+from nominym.options import Missing
+from nominym.table.coding import MISSING, Column, check_policy, code
 from nominym.table.frame import Table
 from nominym.table.pair import coded_alike
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,15 +22,13 @@ from pandas.api.types import infer_dtype, is_hashable
 from nominym._core import counts as count_codes
 from nominym.error import Advice, DataError, MissingValueError, NominymError, ParameterError
 from nominym.meaning import Kind, is_missing, is_polars, is_sequence, to_list
+from nominym.options import Missing
 
 MISSING = np.uint32(2**32 - 1)
 """The code of a missing value."""
 
 ARROW_REFUSES = (pa.ArrowCapacityError, LookupError, OverflowError, NotImplementedError, TypeError, ValueError)
 """What Arrow raises about values that it has no type for: mixtures, huge numbers, texts that are no Unicode."""
-
-Missing = Literal["keep", "error"]
-"""What ``missing=`` takes: leave values missing, or refuse them."""
 
 
 class Listed:

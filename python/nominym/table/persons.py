@@ -116,6 +116,16 @@ class _Held:
         return np.append(0, np.cumsum(self._sizes)).astype(np.int64)
 
 
+def some_rows(data: Any, rows: NDArray[np.int64]) -> Any:
+    """Return some rows of a table, as a table of the same kind; an index of pandas is not kept.
+
+    >>> some_rows({"age": [31, 34, 39]}, np.array([2, 0]))
+    {'age': [39, 31]}
+    """
+    table = Table(data)
+    return _like(table.data, {name: _rows(table.values(name), rows) for name in table.names})
+
+
 def _rows(values: Any, rows: NDArray[np.int64]) -> Any:
     """Return some rows of a column, in its own library."""
     if isinstance(values, pd.Series):

@@ -1,12 +1,14 @@
 //! Semantic noise: values are replaced by concepts as far away as a drawn error says.
 //!
 //! - [`circles`]: the concepts of a domain around one of them, by distance.
+//! - [`branches`]: the same in a tree, for very many categories.
 //! - [`shift`]: replacement under given errors, farther from or closer to a reference (thesis, chapter 6).
 //! - [`exponential`]: the exponential mechanism, each concept the less likely the farther away.
 //!
 //! Candidates depend on the category only: each category's are counted once, and a record costs one search. Categories are
 //! worked on a few at a time, so memory is O(n + V) and not O(d·V).
 
+mod branches;
 pub mod circles;
 pub mod exponential;
 pub mod shift;

@@ -3,6 +3,7 @@
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
+use super::branches::{Around, Branches};
 use super::circles::{Circles, Row, Side};
 use super::{Cells, Column, Distances, scatter};
 use crate::MISSING;
@@ -51,7 +52,8 @@ struct Tally {
 ///
 /// An error of 0 keeps the value. Where nothing reaches the error, the farthest in its direction is taken; where there is
 /// nothing in its direction, the direction is dropped. A value that is the reference concept itself has no direction.
-/// `place` is that of the column in its table. O(d·V + n log V).
+/// `place` is that of the column in its table. O(d·V + n log V); in a tree, for very many categories and measures by depth,
+/// O(V + n) times the square of the depth.
 pub fn shift(
     column: Column<'_>,
     errors: &[f64],
@@ -71,6 +73,10 @@ pub fn shift(
     let references = if let Reference::Each(each) = reference { 12 * each.len() } else { 4 * column.domain.len() };
     memory::require(column.needs() + references, "noise")?;
     let mut shifted = Shifted { concepts: vec![MISSING; column.codes.len()], truncated: 0, undirected: 0 };
+    if let Some(tree) = Branches::of(&column)? {
+        along_branches(column, errors, reference, &tree, streams, place, control, &mut shifted)?;
+        return Ok(shifted);
+    }
     match reference {
         Reference::Concept(concept) => by_concept(column, errors, concept, streams, place, control, &mut shifted)?,
         Reference::Each(each) => by_record(column, errors, each, streams, place, control, &mut shifted)?,
@@ -146,6 +152,80 @@ fn by_concept(
     Ok(())
 }
 
+/// Categories that a thread works on at a time.
+const BLOCK: usize = 64;
+
+/// The same in a tree, where branches are counted instead of concepts.
+#[allow(clippy::too_many_arguments)]
+fn along_branches(
+    column: Column<'_>,
+    errors: &[f64],
+    reference: Reference<'_>,
+    tree: &Branches,
+    streams: &Streams,
+    place: u32,
+    control: &Control,
+    shifted: &mut Shifted,
+) -> Result<()> {
+    match reference {
+        Reference::Concept(concept) => column.domain.check(&[concept])?,
+        Reference::Each(each) => check_each(column, errors, each)?,
+    }
+    let reference_of = |record: u32| match reference {
+        Reference::Concept(concept) => concept,
+        Reference::Each(each) => each[record as usize],
+    };
+    let records = column.records();
+    let stream = Stream::NoiseChoice { column: place, part: 0 };
+    control.begin((column.concepts.len() + records.total()) as u64);
+    let work = |around: &mut Around, (block, concepts): (usize, &[u32])| {
+        let (mut found, mut tally) = (Vec::new(), Tally::default());
+        let mut order: Vec<u32> = Vec::new();
+        for (category, &own) in (block * BLOCK..).zip(concepts) {
+            let members = records.of(category);
+            if members.is_empty() {
+                continue;
+            }
+            let mut rng = streams.generator(stream, category as u32);
+            let first = found.len();
+            found.resize(first + members.len(), own);
+            // Records with the same reference come one after another.
+            order.clear();
+            order.extend(0..members.len() as u32);
+            order.sort_by_key(|&i| reference_of(members[i as usize]));
+            let mut known = None;
+            for (done, &i) in order.iter().enumerate() {
+                if done % OFTEN == 0 {
+                    control.check()?;
+                }
+                let record = members[i as usize];
+                let error = errors[record as usize];
+                if error == 0.0 {
+                    continue;
+                }
+                let given = Some(reference_of(record)).filter(|&c| c != MISSING);
+                if known != Some(given) {
+                    around.draw(tree, own, given);
+                    known = Some(given);
+                }
+                // A value that is the reference for all has no direction.
+                let has_direction = given.is_some_and(|c| c != own || matches!(reference, Reference::Each(_)));
+                let side = if error > 0.0 { Side::Farther } else { Side::Closer };
+                let directed =
+                    if has_direction { around.choose(tree, error.abs(), Some(side), &mut rng) } else { None };
+                let chosen = tally.settle(has_direction, directed, || around.choose(tree, error.abs(), None, &mut rng));
+                found[first + i as usize] = chosen.unwrap_or(own);
+            }
+            control.advance(1 + members.len() as u64)?;
+        }
+        Ok((found, tally))
+    };
+    let blocks = column.concepts.par_chunks(BLOCK).enumerate().map_init(Around::default, work);
+    let (found, tallies) = blocks.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    shifted.add(&records, found, tallies);
+    Ok(())
+}
+
 /// Numbers in the order of the distances in the first row.
 fn numbers(rows: &Distances<'_>, width: usize) -> Vec<u32> {
     let mut cells = Cells::default();
@@ -172,10 +252,7 @@ fn by_record(
     shifted: &mut Shifted,
 ) -> Result<()> {
     let v = column.domain.len();
-    if references.len() != errors.len() {
-        return Err(Error::Parameter(format!("{} references for {} records", references.len(), errors.len())));
-    }
-    column.domain.check(references)?;
+    check_each(column, errors, references)?;
     let mut distinct: Vec<u32> = references.iter().copied().filter(|&c| c != MISSING).collect();
     distinct.sort_unstable();
     distinct.dedup();
@@ -220,6 +297,14 @@ fn by_record(
         first += together;
     }
     Ok(())
+}
+
+/// Fails unless there is a reference for each record.
+fn check_each(column: Column<'_>, errors: &[f64], references: &[u32]) -> Result<()> {
+    if references.len() != errors.len() {
+        return Err(Error::Parameter(format!("{} references for {} records", references.len(), errors.len())));
+    }
+    column.domain.check(references)
 }
 
 /// What records are pushed away from, where each has a reference of its own.

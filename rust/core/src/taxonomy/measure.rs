@@ -87,6 +87,32 @@ pub(crate) fn feature(all: u32, shared: u32) -> f64 {
     ((all - f64::from(shared)) / all + 1.0).log2()
 }
 
+/// The measures that take nothing of two concepts of a tree but depths: their own, and that of the concept where they meet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Depths {
+    Edges(Edges),
+    Feature,
+}
+
+impl Depths {
+    /// The formula of a measure, in a taxonomy of the given greatest depth.
+    pub(crate) fn of(measure: &Measure, max_depth: u32) -> Option<Self> {
+        match measure {
+            Measure::TaxonomicFeature => Some(Self::Feature),
+            _ => Edges::of(measure, max_depth).map(Self::Edges),
+        }
+    }
+
+    /// The distance of two concepts, given their depths and that of the concept where they meet.
+    #[inline]
+    pub(crate) fn distance(self, a: u32, b: u32, meet: u32) -> f64 {
+        match self {
+            Self::Edges(edges) => edges.distance(i64::from(meet), i64::from(a + b - 2 * meet)),
+            Self::Feature => feature(a + b - meet, meet),
+        }
+    }
+}
+
 /// The measures of information content; which formula, and the content of every concept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Content {

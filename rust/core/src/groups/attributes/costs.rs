@@ -159,9 +159,17 @@ impl Weighted<'_> {
             }),
             Cells::Line(line) => {
                 let at: Vec<f32> = crowd.iter().map(|&category| line.at[category as usize]).collect();
-                rows(table, &mut |i, row| {
-                    row.iter_mut().zip(&at).for_each(|(sum, &other)| *sum += weight * line.between(at[i], other));
-                });
+                if at.iter().any(|x| x.is_nan()) {
+                    rows(table, &mut |i, row| {
+                        row.iter_mut().zip(&at).for_each(|(sum, &other)| *sum += weight * line.between(at[i], other));
+                    });
+                } else {
+                    // Without a question in between, several at once.
+                    rows(table, &mut |i, row| {
+                        let own = at[i];
+                        row.iter_mut().zip(&at).for_each(|(sum, &x)| *sum += weight * ((own - x) * (own - x)));
+                    });
+                }
             }
             Cells::Equality(numbers, cost) => {
                 let own: Vec<u32> = crowd.iter().map(|&category| numbers[category as usize]).collect();
@@ -334,6 +342,7 @@ mod tests {
         let trees = measures.map(|measure| Tree::new(&taxonomy, &concepts, &measure).unwrap());
         let dag = Dag::new(&taxonomy, &concepts, &Measure::WuPalmer, &control).unwrap();
         let positions: Vec<f64> = (0..d).map(|i| if i == 7 { f64::NAN } else { (i * 37 % d) as f64 }).collect();
+        let known: Vec<f64> = (0..d).map(|i| (i * 37 % d) as f64).collect();
         let numbers: Vec<u32> = (0..d as u32).map(|i| i / 2).collect();
         let matrix: Vec<f64> = (0..d * d).map(|cell| trees[0].distance((cell / d) as u32, (cell % d) as u32)).collect();
         // What is missing is one more.
@@ -341,6 +350,7 @@ mod tests {
         let sets = Itemsets::new(100, (0..d).map(|i| 3 * i).collect(), rows).unwrap();
         let others = [
             Meaning::line(&positions).unwrap(),
+            Meaning::line(&known).unwrap(),
             Meaning::Equality(&numbers),
             Meaning::matrix(&matrix, d).unwrap(),
             Meaning::Sets(Sets { sets: &sets, missing: true }),
