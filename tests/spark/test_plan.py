@@ -193,7 +193,7 @@ def test_total_squares_go_by_counts() -> None:
     values = [1.0, 2.0, 2.0, 5.0, None]
     attribute = single(values, nym.Order())
     once = single([1.0, 2.0, 5.0], nym.Order())
-    assert total_squares(once, np.array([1, 2, 1], dtype=np.uint64)) == total_squares(attribute)
+    assert total_squares(once, counts=np.array([1, 2, 1], dtype=np.uint64)) == total_squares(attribute)
     assert total_squares(attribute) == pytest.approx(9 / 16, rel=1e-12)
 
 

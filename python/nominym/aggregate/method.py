@@ -116,7 +116,7 @@ def lost(change: Change, before: Attribute, progress: Progress = None) -> dict[s
     ``loss`` is the sum relative to that with one mean for all records; ``values`` is the number of distinct values
     afterwards.
     """
-    found, total = squares(change), total_squares(before, progress=progress)
+    found, total = squares(change), total_squares(before, progress)
     return {
         "values": change.after.size,
         "sse": found / change.records if change.records else 0.0,

@@ -34,7 +34,7 @@ def aggregated(attribute: Attribute, partition: Partition, *, common: bool, prog
     return _replaced(attribute, partition, stays, common, progress)
 
 
-def total_squares(attribute: Attribute, counts: NDArray[np.uint64] | None = None, progress: Progress = None) -> float:
+def total_squares(attribute: Attribute, progress: Progress = None, counts: NDArray[np.uint64] | None = None) -> float:
     """Return the sum of squared distances of all values of a column to their overall mean.
 
     ``counts`` are the records of each category, by default those that the column has.

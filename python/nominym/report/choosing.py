@@ -297,7 +297,7 @@ def _risk(outcome: Outcome, person: Any) -> dict[str, float]:
 def _loss(outcome: Outcome) -> float:
     """Squared distances, relative to those to one mean for all records."""
     changes = outcome.comparison.changes.items()
-    totals = {name: total_squares(change.before, progress=outcome.progress) for name, change in changes}
+    totals = {name: total_squares(change.before, outcome.progress) for name, change in changes}
     return information_loss(outcome.comparison, totals)
 
 

@@ -371,7 +371,7 @@ def _expected(parts: Sequence[tuple[int, Mapping[str, float]]], known: int) -> d
 def _lost(parts: Sequence[Mapping[str, float]], found: _Found, values: int) -> dict[str, float]:
     """Return what one value for all of a group loses of a column, of all blocks."""
     records = sum(each["records"] for each in parts)
-    lost, total = math.fsum(each["squares"] for each in parts), total_squares(found.attribute, found.counts)
+    lost, total = math.fsum(each["squares"] for each in parts), total_squares(found.attribute, counts=found.counts)
     return {
         "values": values,
         "sse": lost / records if records else 0.0,
