@@ -516,7 +516,7 @@ def test_a_manifest_of_two_minds(released: Any, change: Any, told: str) -> None:
 
 def test_notes_that_do_not_follow(released: Any) -> None:
     forge(said=lambda content: content["notes"].append("checked by the authority"))
-    assert any("what does not follow from the files: checked by the auth" in why for why in judged(released).broken)
+    assert any("that does not follow from the files: checked by the auth" in why for why in judged(released).broken)
     frame = original().assign(ward=np.arange(N) // 2)
     frame.to_csv("o.csv", index=False)
     method = nym.RankSwap(k=K, accept=["ward"])
