@@ -354,7 +354,7 @@ def test_domains_of_two_values_are_refused(monkeypatch, how) -> None:
             nym.add_noise(negative, {"answer": tax}, alpha=0.3, roots=roots, **how)
     # A constant column in such a domain: there a wider one helps.
     never = {"answer": ["never"] * 5}
-    says = r"its domain has two values, 'never' and 'no', .*; name a concept above 'no' as the root .*, swap"
+    says = r"its domain has two values, 'never' and 'no', .*; name a concept above 'no' as the root .*, use rank"
     with pytest.raises(error.ParameterError, match=says):
         nym.add_noise(never, {"answer": tax}, alpha=0.3, roots={"answer": "no"}, **how)
     pair = nym.Taxonomy.from_edges([("no", "answer")])

@@ -495,7 +495,7 @@ DAMAGED = ["", "{", "[]", "null", "{}", '{"format": "nominym-journal", "version"
 def test_what_is_no_journal_stays(here: Path, text: str) -> None:
     Path("release.csv").write_text("old")
     JOURNAL.write_text(text)
-    with pytest.raises(FormatError, match=r"\.release\.csv\.nym is no journal of a publication"):
+    with pytest.raises(FormatError, match=r"\.release\.csv\.nym is not a journal of a publication"):
         journal.recover("release.csv")
     assert (Path("release.csv").read_text(), JOURNAL.read_text()) == ("old", text)
 
@@ -546,7 +546,7 @@ def test_a_system_without_locks(here: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_target_that_appears_meanwhile(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drafts = [atomic.Draft("key"), atomic.Draft("release.csv")]
     Path("release.csv").write_text("of somebody else")
-    with pytest.raises(FileExistsError, match="already there"):
+    with pytest.raises(FileExistsError, match="already exists"):
         journal.publish(drafts, overwrite=False)
     assert names(here) == {"release.csv"}
     Path("release.csv").unlink()

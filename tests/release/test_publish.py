@@ -262,9 +262,9 @@ def test_what_is_no_manifest(tmp_path: Path) -> None:
     path = tmp_path / "r.csv.manifest.json"
     start = '{"format": "nominym-manifest", "format_version": '
     for text, told in (
-        ("[", "no manifest"),
-        ("{}", "no manifest"),
-        ("[]", "no manifest"),
+        ("[", "not a manifest"),
+        ("{}", "not a manifest"),
+        ("[]", "not a manifest"),
         (f"{start}3}}", "version 3"),
         (f"{start}4}}", "was damaged"),
         (f'{start}4, "command": "swap", "summary": 3}}', "was damaged"),

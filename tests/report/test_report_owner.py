@@ -351,7 +351,7 @@ def test_missing_values_and_one_column(tmp_path) -> None:
     tax = nym.Taxonomy.from_edges([*kinds, ("deep coma", "coma")])
     table = {"d": ["flu"] * 50 + ["coma"] * 40 + ["deep coma"] * 9 + [None]}
     page = owners(tmp_path / "a.html", nym.add_noise(table, {"d": tax}, alpha=0.5))
-    assert "Missing values of d stay where they were" in page.text
+    assert "Missing values of d stay in place" in page.text
     assert "Correlations before and after" not in page.text
 
 

@@ -197,7 +197,7 @@ def test_whole_tuples(discharges, tmp_path) -> None:
 def test_what_is_the_owners_is_refused(strict, tmp_path) -> None:
     _, res = strict
     for given in ({"sweep": {"k": [2]}}, {"k": 3}):
-        with pytest.raises(error.ParameterError, match="for the owner; give edition='owner'"):
+        with pytest.raises(error.ParameterError, match="for the owner only; give edition='owner'"):
             nym.report.write(tmp_path / "a.html", res, **given)
     with pytest.raises(error.ParameterError, match="edition='public': give 'publication' or 'owner'"):
         nym.report.write(tmp_path / "a.html", res, edition="public")

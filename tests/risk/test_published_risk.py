@@ -245,7 +245,7 @@ EQUAL = {"x": nym.Equality()}
         (lambda: risk.disclosure(GOOD, {"x": ["a"]}, "x", "z"), error.UnknownColumnError, "in the table after"),
         (lambda: risk.disclosure(GOOD, GOOD, ["x", "z"], "z"), error.ParameterError, "target='z': it is among"),
         (lambda: risk.disclosure(GOOD, GOOD, None, "z"), error.ParameterError, "keys=: name the quasi"),
-        (lambda: risk.disclosure(GOOD, GOOD, [], "z"), error.ParameterError, "keys=: name one column"),
+        (lambda: risk.disclosure(GOOD, GOOD, [], "z"), error.ParameterError, "keys=: name at least one column"),
         (lambda: risk.disclosure(GOOD, NONE, "x", "z"), error.DataError, "the table after has no records"),
         (lambda: risk.inference(GOOD, GOOD, {}, "z"), error.ParameterError, "a mapping from column names"),
         (lambda: risk.inference(GOOD, GOOD, EQUAL, "w"), error.UnknownColumnError, "'w' in the table before"),

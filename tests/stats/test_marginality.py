@@ -145,7 +145,7 @@ def test_sse_distance_ranks_ordered_categories() -> None:
         ({"diag": ["flu", "coma"], "age": [1, 2]}, "a", "row numbers are needed"),
         ({"diag": ["flu", "coma"], "age": [1, 2]}, [0, 1], "give pairs"),
         ({"age": [1, 2]}, 0, "names 'diag', which is not among"),
-        ({"diag": ["flu", "coma"], "age": [1, float("inf")]}, 0, "column 'age': holds inf, which is far"),
+        ({"diag": ["flu", "coma"], "age": [1, float("inf")]}, 0, "column 'age': holds inf, which is infinitely far"),
         ({"diag": ["flu", "coma"], "age": [1, 2, 3]}, 0, "'diag' has 2, 'age' has 3"),
         ({"diag": ["flu", "coma"], "age": [1j, 2j]}, 0, "column 'age': 1j has no order of its own"),
     ],

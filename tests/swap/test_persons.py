@@ -274,7 +274,11 @@ def test_roles_that_contradict(folder: Path) -> None:
             limited,
             "column 'hiv': it is masked; a sensitive column stays unchanged; ",
         ),
-        ({**ROLES, "patient": "keep"}, limited, "column 'patient': it tells persons, but its role is keep; give roles"),
+        (
+            {**ROLES, "patient": "keep"},
+            limited,
+            "column 'patient': it identifies persons, but its role is keep; give roles",
+        ),
         ({**ROLES, "patient": "keep", "hiv": "person"}, limited, "person='patient': the role of 'hiv' is person"),
         (ROLES, nym.DataSwap(), "column 'patient': its role is person, but DataSwap does not count persons; drop it"),
         (ROLES, nym.RankSwap(k=3, method="records"), "person='patient': published methods do not count persons"),

@@ -415,7 +415,7 @@ def _two_parts(name: str, role: str, said: str) -> ParameterError:
             column=name,
             remedy=Advice("take it from {}, or from {}", masked=MASKED, **{option: NO_VALUE}),
         )
-    what = "tells persons" if person else "is sensitive"
+    what = "identifies persons" if person else "is sensitive"
     return ParameterError(
         f"it {what}, but its role is {said}", column=name, remedy=Advice("give {}", roles={name: role})
     )
