@@ -196,7 +196,7 @@ def test_audit(run: Run) -> None:
     verdict = done.out.splitlines()[-1]
     assert verdict.startswith("guarantee verified: To an adversary who knows")
     assert "; the attacks run found at most " in verdict
-    assert "if nobody knows ward of a person, as asserted" in verdict
+    assert "if ward is neither known of a person nor predictable, as asserted" in verdict
     found = json.loads(run("audit", *OWNED, "--unknown", "ward", "--json").out)
     assert found["holds"] is True
     assert found["verified"] is True
@@ -225,7 +225,7 @@ def test_kept_columns_are_attacked(run: Run) -> None:
     done = run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--unknown", "age", "--unknown", "ward")
     assert done.code == 0, done.out
     assert "yes, not counted" in done.out
-    assert "if nobody knows age, ward of a person, as asserted" in done.out.splitlines()[-1]
+    assert "if age, ward are neither known of a person nor predictable, as asserted" in done.out.splitlines()[-1]
     # With one of two asserted, the other is still known, alone and without it.
     found = json.loads(run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--unknown", "age", "--json").out)
     counted = [row for row in found["attacks"] if row["counted"] and row["attack"] == "nearest row"]

@@ -241,3 +241,25 @@ def test_values_of_two_columns_are_compared_or_not() -> None:
         nym.Order().space([code(pd.Categorical(LABELS, LABELS, ordered=True)), code(["gout"], "after")])
     space = nym.Order().space([code(pd.Categorical(["low"], LABELS, ordered=True)), code(["high", "low"])])
     assert [part.tolist() for part in space.places] == [[0], [1, 0]]
+
+
+def test_dates_as_texts_are_dates() -> None:
+    """As a text file holds them: masked, averaged and compared like dates, and written as they were."""
+    days = [dt.date(1950, 1, 1) + dt.timedelta(days=3_701 * i % 9_000) for i in range(200)]
+    texts, dates = ({"born": each} for each in (list(map(str, days)), days))
+    order = {"born": nym.Order()}
+    swapped = [nym.rank_swap(each, order, k=5, seed=1) for each in (texts, dates)]
+    assert swapped[0].data["born"] == list(map(str, swapped[1].data["born"]))
+    assert swapped[0].summary["attributes"] == swapped[1].summary["attributes"]
+    for replace in ("mean", "subsumer"):
+        means = [nym.microaggregate(each, order, k=5, seed=1, replace=replace) for each in (texts, dates)]
+        assert means[0].data["born"] == list(map(str, means[1].data["born"]))
+        assert means[0].summary["attributes"] == means[1].summary["attributes"]
+    with pytest.raises(nym.error.DataError, match="column 'born': '1950' is not a date"):
+        nym.rank_swap({"born": ["1900-01-31", "1950"] * 3}, order, k=2)
+
+
+@pytest.mark.filterwarnings("ignore:hardly anything changes:nominym.error.PrivacyWarning")
+def test_whole_numbers_beside_a_gap_have_their_place_in_a_list() -> None:
+    made = nym.rank_swap({"grade": [1.0, 2.0, None] * 4}, {"grade": nym.Order([1, 2])}, k=2, seed=1).data["grade"]
+    assert sorted(x for x in made if x is not None) == [1.0] * 4 + [2.0] * 4

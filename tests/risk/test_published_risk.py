@@ -249,7 +249,7 @@ EQUAL = {"x": nym.Equality()}
         (lambda: risk.disclosure(GOOD, NONE, "x", "z"), error.DataError, "the table after has no records"),
         (lambda: risk.inference(GOOD, GOOD, {}, "z"), error.ParameterError, "a mapping from column names"),
         (lambda: risk.inference(GOOD, GOOD, EQUAL, "w"), error.UnknownColumnError, "'w' in the table before"),
-        (lambda: risk.inference(GOOD, GOOD, EQUAL, "x"), error.ParameterError, "known=: name one column"),
+        (lambda: risk.inference(GOOD, GOOD, EQUAL, "x"), error.ParameterError, "known=: name at least one column"),
         (lambda: risk.inference(GOOD, GOOD, EQUAL, "x", known="x"), error.ParameterError, "it is the sensitive column"),
         (lambda: risk.inference(GOOD, GOOD, EQUAL, "z", known="y"), error.UnknownColumnError, "'y'"),
         (

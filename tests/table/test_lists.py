@@ -98,3 +98,25 @@ def test_texts_of_one_class_keep_it() -> None:
     assert {type(text) for text in nym.rank_swap({"x": values}, {"x": tax}, method="random", seed=1).data["x"]} == {
         np.str_
     }
+
+
+@pytest.mark.parametrize("kind", [pd.Series, list])
+def test_rows_do_not_share_lists(kind: type) -> None:
+    given = kind([["a", "b"], ["b", "c"]] * 10)
+    made = nym.rank_swap({"x": given}, {"x": nym.Sets()}, k=20, seed=1).data["x"]
+    made[0].append("new")
+    assert all("new" not in items for items in given)
+    assert sum("new" in items for items in made) == 1
+
+
+@pytest.mark.filterwarnings("ignore:hardly anything changes:nominym.error.PrivacyWarning")
+def test_unchanged_is_by_meaning() -> None:
+    res = nym.rank_swap({"x": [["a", "b"], ["b", "a"]] * 10}, {"x": nym.Sets()}, k=20, seed=1)
+    assert res.summary["attributes"]["x"]["expected_unchanged"] == 1.0
+    assert res.secret.summary["attributes"]["x"]["unchanged"] == 1.0
+
+
+def test_unknown_items_are_counted_and_have_a_remedy() -> None:
+    tax = nym.Taxonomy.from_edges([("a", "any"), ("b", "any")])
+    with pytest.raises(nym.error.UnknownConceptError, match=r"2 items \(3 times\) not in .* take nym.Sets"):
+        nym.rank_swap({"x": [["a", "zz"], ["b", "yy", "zz"]]}, {"x": nym.Sets(tax)}, k=2)

@@ -88,3 +88,11 @@ def test_diagnoses_are_masked_with_age() -> None:
     masked = nym.rank_swap(persons.drop(columns="p"), {"code": nym.Sets(tax), "age": nym.Order()}, k=5, seed=1).data
     assert sorted(masked["code"].tolist()) == sorted(persons["code"].tolist())
     assert sorted(masked["age"]) == sorted(persons["age"])
+
+
+def test_ids_that_are_equal_are_one_person() -> None:
+    """As for ``person=``: 1, "1" and 1.0 are written differently, and are the same."""
+    rows = pd.DataFrame({"who": [1, "1", 1.0, 2, "2"], "x": list("abcde"), "y": [0.0, -0.0, 0.0, 5.0, 5]})
+    made = nym.one_record_per_person(rows, "who", ["x"])
+    assert made["x"].tolist() == [["a", "b", "c"], ["d", "e"]]
+    assert made["y"].tolist() == [0.0, 5.0]

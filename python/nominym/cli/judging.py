@@ -291,7 +291,10 @@ def _attack_sets(pair: SetsPair, k: int | None) -> dict[str, Any]:
 
 def _verdict(pair: FilePair | SetsPair, found: dict[str, Any], checked: Verification) -> str:
     """Return the verdict in one sentence."""
-    asserted = f", if nobody knows {', '.join(found['unknown'])} of a person, as asserted" if found["unknown"] else ""
+    names = ", ".join(found["unknown"])
+    asserted = f", if {names} are neither known of a person nor predictable, as asserted" if names else ""
+    if len(found["unknown"]) == 1:
+        asserted = asserted.replace(" are neither", " is neither")
     if found["holds"] is False:
         return f"broken{_joined([*checked.broken, *_exceeded(found)])}{asserted}"
     if "attacks" in found:

@@ -1,8 +1,8 @@
 """Kept columns that would undo masking: an error where they do so for most records, otherwise a warning.
 
 Groups protect against an adversary who knows nothing that tells the rows of a group apart. A kept column breaks that if
-it is nearly unique, if masked values can be read off it, or if it links the records of a person; several kept columns
-together can do the same.
+it is nearly unique, if masked values can be read off it, if it can be predicted from masked values, or if it links the
+records of a person; several kept columns together can do the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nominym.error import Advice, DataError, ParameterError, no_column, warn
-from nominym.groups.telling import Agreement, Coded, agreement, coded, in_parts, ranks_of, tally, together
+from nominym.groups.telling import (
+    Agreement,
+    Coded,
+    agreement,
+    aspects,
+    coded,
+    in_parts,
+    membership,
+    ranks_of,
+    tally,
+    together,
+)
 from nominym.guarantee import listed
 
 if TYPE_CHECKING:
@@ -28,6 +39,8 @@ READ_REFUSED, READ_WARNED = 0.9, 0.5
 """How well a kept column predicts a masked one, from 0 (chance) to 1: from where it is an error, and a warning."""
 READ_COVERED = 0.2
 """Share of records that must share their kept value with another for predictions to be judged."""
+PREDICTED = 20_000
+"""Records, about, from which it is judged what masked columns predict."""
 LINKED, LINKED_TOGETHER = 0.05, 0.5
 """Share of the persons with several records above which a kept column, or several together, must not link these."""
 REPEATED = 0.1
@@ -171,6 +184,7 @@ def _findings(
         found += _read_off((name,), sides, targets, near)
         if person is not None:
             found.append(_linked((name,), column, person, k))
+    found += predicted(kept, masked)
     alone = [each for each in found if each is not None]
     if len(kept) < 2:
         return alone
@@ -298,6 +312,47 @@ def _read_off_together(
     every = look(tuple(columns)) if len(columns) > 2 else []
     # Many columns tell much: that is said, and not refused.
     return [*_worst(pairs), *(each._replace(refused=False) for each in every if each.masked not in told)]
+
+
+# ---- what masked values give away of kept ones
+
+
+def predicted(kept: Mapping[Any, Column], masked: Mapping[Any, Column]) -> list[Finding]:
+    """Look for kept columns that masked ones predict, as they are or by something computed from them.
+
+    An adversary who knows masked values would know these kept ones too, and which rows of a group have them.
+    """
+    n = max(map(len, masked.values()), default=0)
+    some = np.arange(0, n, max(n // PREDICTED, 1))
+    columns = {name: column.with_codes(column.codes[some]) for name, column in kept.items()}
+    found: dict[Any, Finding] = {}
+    for other, column in masked.items():
+        part = column.with_codes(column.codes[some])
+        sets = part.kind == "nested"
+        sides = {"": coded(part), **aspects(part)}
+        for name, beside in columns.items():
+            got = {side: agreement(values, coded(beside), READ_COVERED) for side, values in sides.items()}
+            if sets:
+                got["one of its items"] = membership(beside, part)
+            told = [(side, each) for side, each in got.items() if each is not None]
+            # Of equally good ones the first: the values themselves.
+            side, best = max(told, key=lambda each: each[1].beyond, default=("", Agreement(0, 0)))
+            if best.beyond >= READ_WARNED and (name not in found or best.beyond > found[name].weight):
+                found[name] = _foreseen(name, other, side, best)
+    return list(found.values())
+
+
+def _foreseen(name: Any, other: Any, side: str, got: Agreement) -> Finding:
+    if side == "one of its items":
+        how = f"it is an item of {other} in {got.right:.0%} of the records, and of another record's in {got.chance:.0%}"
+    else:
+        same = f"the same {side} of {other}" if side else f"the same {other}"
+        how = f"two records with {same} agree in it in {got.right:.0%} of the cases, two of all in {got.chance:.0%}"
+    figures = (
+        f"it can be predicted from the masked column {other!r}: {how}. Whoever knows {other} of a person then knows "
+        "which rows of a group to look at; mask it too, or drop it"
+    )
+    return Finding((name,), figures, False, got.beyond)
 
 
 # ---- what links the records of a person

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nominym.table import MISSING
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -16,6 +18,8 @@ _PARTS = 100
 """Largest number of equal parts into which numbers are divided; about the square root of the records."""
 _SAMPLED = 100_000
 """Records used for a first look at sets of columns, where there are many more."""
+_REMAINDERS = (*range(2, 13), 100)
+_LETTERS = 3
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -97,6 +101,64 @@ def ranks_of(column: Column) -> NDArray[np.int64] | None:
     ranks = np.empty(len(order), dtype=np.int64)
     ranks[order] = np.arange(len(order))
     return ranks
+
+
+def aspects(column: Column) -> dict[str, Coded]:
+    """Return what can be computed from the values of a column: parts of dates, remainders of numbers, first letters.
+
+    >>> import datetime
+    >>> from nominym.table import code
+    >>> days = code([datetime.date(2024, 2, day) for day in (5, 6, 12)])
+    >>> list(aspects(days)), aspects(days)["weekday"].codes.tolist()
+    (['year', 'month', 'day', 'weekday'], [0, 1, 0])
+    """
+    if column.kind == "time":
+        times: Any = column.categories
+        if not all(hasattr(each, "weekday") for each in times):
+            return {}
+        found = {part: [getattr(each, part) for each in times] for part in ("year", "month", "day")}
+        return {name: _of_categories(column, each) for name, each in {
+            **found, "weekday": [each.weekday() for each in times]}.items()}  # fmt: skip
+    if column.kind == "nested":
+        return {}
+    numbers = column.numbers if column.kind in ("whole", "number") else None
+    if numbers is not None:
+        whole = np.isfinite(numbers) & (numbers == np.floor(numbers)) & (np.abs(numbers) < 2**53)
+        if not whole.all():
+            return {}
+        exact = numbers.astype(np.int64)
+        return {f"remainder by {by}": _of_categories(column, exact % by) for by in _REMAINDERS}
+    texts = list(map(str, column.categories))
+    sizes = range(1, min(_LETTERS, max(map(len, texts), default=1)) + 1)
+    return {f"first {size} letters": _of_categories(column, [text[:size] for text in texts]) for size in sizes}
+
+
+def _of_categories(column: Column, values: Any) -> Coded:
+    """Number what each category comes to; what is missing is a value too."""
+    found, numbers = np.unique(np.asarray(values), return_inverse=True)
+    return Coded(np.append(numbers.reshape(-1), len(found))[column.dense()[0]].astype(np.int64), len(found) + 1)
+
+
+def membership(kept: Column, masked: Column) -> Agreement | None:
+    """Compare how often the value of a record is an item of its own set with how often it is one of another's.
+
+    >>> from nominym.table import code
+    >>> membership(code(["a", "b", "c"]), code([["a", "b"], ["b", "d"], ["e"]]))
+    Agreement(right=0.6666666666666666, chance=0.16666666666666666, parts=0)
+    """
+    known = (kept.codes != MISSING) & (masked.codes != MISSING)
+    n = int(known.sum())
+    if n < 2:
+        return None
+    place = {str(value): i for i, value in enumerate(kept.categories)}
+    sets = [{place[text] for text in map(str, items) if text in place} for items in masked.categories]
+    values, times = np.unique(kept.codes[known], return_counts=True)
+    share = dict(zip(values.tolist(), times.tolist(), strict=True))
+    codes = list(zip(kept.codes[known].tolist(), masked.codes[known].tolist(), strict=True))
+    hits = sum(value in sets[of] for value, of in codes)
+    reach = [sum(share.get(value, 0) for value in items) for items in sets]
+    chance = (sum(reach[of] for _, of in codes) - hits) / (n * (n - 1))
+    return None if chance >= 1 else Agreement(hits / n, chance)
 
 
 def together(columns: Sequence[Coded]) -> Coded:

@@ -525,11 +525,16 @@ class Names:
         return next(spelling for spelling in written if spelling is not None and folded(spelling) == name)
 
     def resolve(
-        self, values: Sequence[object], counts: Sequence[int] | None = None, column: str | None = None
+        self,
+        values: Sequence[object],
+        counts: Sequence[int] | None = None,
+        column: str | None = None,
+        items: bool = False,
     ) -> NDArray[np.uint32]:
         """Find the concept of each value; one error lists all values that name none or several.
 
-        ``counts`` (how often each value occurs) and ``column`` are only used in the message.
+        ``counts`` (how often each value occurs), ``column`` and ``items`` (whether values are items of sets) are only
+        used in the message.
         """
         exact = list(map(self._exact.get, map(str, values)))
         if None not in exact:
@@ -542,7 +547,9 @@ class Names:
         parts = [self._fault(values[i], count) for i, count in zip(missed[:_SHOWN], times, strict=False)]
         more = f"; and {len(missed) - _SHOWN:,} more values" if len(missed) > _SHOWN else ""
         records = sum(times)
-        many = f"{len(missed):,} value{'s' * (len(missed) > 1)} ({records:,} record{'s' * (records > 1)})"
+        unit = "time" if items else "record"
+        many = f"{len(missed):,} {'item' if items else 'value'}{'s' * (len(missed) > 1)} "
+        many += f"({records:,} {unit}{'s' * (records > 1)})"
         listed = f"{'; '.join(parts)}{more}"
         listed += "" if listed.endswith("?") else "."
         kind, fault, remedy = (
@@ -552,7 +559,9 @@ class Names:
         )
         seen = {"matched": Code("Taxonomy.match shows how each value is read")}
         advice = Advice("{}", **seen)
-        if kind is UnknownConceptError and all(map(_is_number, values)):
+        if kind is UnknownConceptError and items:
+            advice = Advice("{}; items without a taxonomy take {}", **seen, sets=Code("nym.Sets()"))
+        elif kind is UnknownConceptError and all(map(_is_number, values)):
             advice = Advice("{}; or use {} as the meaning of numbers", **seen, numbers=Code("nym.Order()"))
         elif kind is UnknownConceptError and column is not None:
             advice = Advice("{}; values without a taxonomy take {}, or {}", **seen, **WITHOUT_TAXONOMY)

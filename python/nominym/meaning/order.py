@@ -29,7 +29,16 @@ from nominym.meaning.base import (
     refuse_root,
 )
 from nominym.meaning.generalized import Interval, between, parse
-from nominym.meaning.sizes import LISTED, arranged, as_time, from_the_smallest, moment, number, told_apart
+from nominym.meaning.sizes import (
+    LISTED,
+    arranged,
+    as_time,
+    from_the_smallest,
+    moment,
+    number,
+    told_apart,
+    written_dates,
+)
 
 # The width of an interval whose ends are the same as floats.
 _LEAST = 5e-324
@@ -54,7 +63,7 @@ class Order(Meaning):
     ----------
     values
         All values from lowest to highest. By default numbers, dates and times are ordered by size, ordered categoricals
-        by their own list, and numeric texts by their numbers.
+        by their own list, and texts of numbers or of dates (1950-01-31) like these.
     """
 
     noun: ClassVar[str] = "an order"
@@ -95,6 +104,8 @@ class Order(Meaning):
         order = self if self.values is not None or listed is None else Order(listed)
         used = [column for column in columns if len(column.counts)]
         times = next((column.categories[0] for column in used if column.kind == "time"), None)
+        if times is None and order.values is None:
+            times = next(filter(None, (written_dates(column) for column in used if not column.released)), None)
         # Intervals of dates are texts.
         if order.values is None and times is not None and any(c.kind not in ("time", "text") for c in used):
             names = ", ".join(repr(column.name) for column in columns)
@@ -125,12 +136,15 @@ class Order(Meaning):
         """Return a function that finds the number of a value of a column."""
         listed = self.values if self.values is not None else column.order
         if listed is None:
+            times = written_dates(column) if times is None else times
             size = number if times is None or column.kind == "time" else as_time(times)
             return lambda value: size(value, column)
         place = {str(value): float(rank) for rank, value in enumerate(listed)}
 
         def rank(value: Any) -> float:
             found = place.get(str(value))
+            if found is None and isinstance(value, float) and value.is_integer():
+                found = place.get(str(int(value)))  # whole numbers become floats beside a missing value
             if found is None:
                 raise DataError(
                     f"{value!r} has no place in the given order",
@@ -270,17 +284,19 @@ class _Line(Space):
         """Return means as values like those of the column: dates, times and periods as such, all others as floats."""
         column, origin = self._columns[0], float(self._origin)
         like = next(iter(column.categories), None) if column.numbers is None else None
-        if column.kind != "time" and not hasattr(like, "ordinal"):
+        dates = None if self.unit is None or column.numbers is not None else written_dates(column)
+        if column.kind != "time" and not hasattr(like, "ordinal") and dates is None:
             numbers, chosen = np.unique(means, return_inverse=True)
             return Standing(chosen.reshape(-1), numbers + origin, numbers)
         # As fine as the values are: whole periods, days, seconds, milliseconds, or microseconds.
         fine = 1.0
-        if column.kind == "time":
+        if column.kind == "time" or dates is not None:
             micros = np.round((self._values + origin) * 1e6)
             fine = 1e6 / next((step for step in (86_400e6, 1e6, 1e3) if not np.any(micros % step)), 1.0)
         whole = np.ceil((means + origin) * fine - 0.5)  # the earlier of two
         steps, chosen = np.unique(whole, return_inverse=True)
-        values = [moment(x, 1e6 / fine, like) for x in steps.tolist()]
+        values = [moment(x, 1e6 / fine, like if dates is None else dates) for x in steps.tolist()]
+        values = values if dates is None else list(map(str, values))
         return Standing(chosen.reshape(-1), values, steps / fine - origin)
 
     def common(self, places: NDArray[np.uint32]) -> str:

@@ -98,7 +98,7 @@ class SetSpace(Space):
         if self.taxonomy is not None:
             frequency = np.bincount(codes, counts[owner], len(number)).astype(int)
             names = [column.name for column in columns if column.name is not None]
-            concepts = self.taxonomy.concepts(self._items, frequency.tolist(), ", ".join(names) or None)
+            concepts = self.taxonomy.concepts(self._items, frequency.tolist(), ", ".join(names) or None, items=True)
             rows, self._concepts = rows.over_concepts(self.taxonomy.graph, concepts)
             self._items = [self.taxonomy.ids[concept] for concept in self._concepts.tolist()]
         place, firsts = _distinct(rows)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
-from datetime import datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
@@ -19,6 +20,13 @@ from nominym.meaning.base import Values
 from nominym.meaning.generalized import parse
 
 LISTED = Code("nym.Order([...])")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def written_dates(column: Values) -> date | None:
+    """Return a date if a column holds dates as texts, such as "1950-01-31", judged by the first; otherwise None."""
+    first = next(iter(column.categories), None) if column.kind == "text" else None
+    return date.min if isinstance(first, str) and _DATE.fullmatch(first) else None
 
 
 def as_time(like: Any) -> Callable[[Any, Values], float]:
@@ -38,6 +46,8 @@ def _read_time(text: Any, like: Any) -> Any:
     """Read a date or time of the kind of another."""
     if hasattr(like, "hour") and not hasattr(like, "year"):
         return time.fromisoformat(text)
+    if type(like) is date:
+        return date.fromisoformat(text)
     return pd.Timedelta(text) if hasattr(like, "total_seconds") else pd.Timestamp(text)
 
 

@@ -323,15 +323,20 @@ class Taxonomy(Meaning):
         return int(self._names.resolve([value])[0])
 
     def concepts(
-        self, values: Iterable[object], counts: Sequence[int] | None = None, column: str | None = None
+        self,
+        values: Iterable[object],
+        counts: Sequence[int] | None = None,
+        column: str | None = None,
+        items: bool = False,
     ) -> NDArray[np.uint32]:
         """Return the positions in ``ids`` of the concepts that values name; one error lists all values that name none.
 
-        ``counts`` (how often each value occurs) and ``column`` are only used in the message.
+        ``counts`` (how often each value occurs), ``column`` and ``items`` (whether values are items of sets) are only
+        used in the message.
         """
         listed = list(values)
         try:
-            found = self._names.resolve(listed, counts, column)
+            found = self._names.resolve(listed, counts, column, items)
         except UnknownConceptError as error:
             if (other := codes.likely(self.root, listed)) is not None:
                 error.message += f". They look like codes of {other}, not of {self.root}"

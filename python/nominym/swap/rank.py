@@ -16,7 +16,7 @@ from nominym.meaning import Distances, Meaning, Measure, Order, as_measure, shor
 from nominym.method import Method, Result, described, finish, source_of
 from nominym.options import Draw, GuaranteeName, Published, RankSwapOptions
 from nominym.stats import correlation_changes, quantiles
-from nominym.table import MISSING, Attribute, Change, Missing, Table, all_with_missing, attributes
+from nominym.table import Attribute, Change, Missing, Table, all_with_missing, attributes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -387,7 +387,8 @@ def _realised(change: Change, candidates: NDArray[np.uint64], k: int) -> dict[st
     """Return the figures of a column after swapping. ``candidates[c]`` counts the swaps that had ``c`` candidates."""
     before = change.before.column
     known, swaps = len(before) - before.missing, int(candidates.sum())
-    same = int(((before.codes == change.after.column.codes) & (before.codes != MISSING)).sum())
+    # By meaning, as what is expected: 0 and −0, or a set in another order, are the same.
+    same = int(change.count[change.old == change.new].sum())
     return {
         "rmse": change.rmse,
         "unchanged": same / known,

@@ -294,9 +294,21 @@ def _taken(old: Any, first: NDArray[Any], *steps: NDArray[Any]) -> Any:
             masked = isinstance(old, np.ma.MaskedArray)
             gap = np.ma.array([0], old.dtype, mask=True) if masked else np.array([None], dtype=old.dtype)
             old = (np.ma if masked else np).concatenate([old, gap])
-        return reduce(lambda values, rows: values.take(rows), (first, *steps), old)
+        taken = reduce(lambda values, rows: values.take(rows), (first, *steps), old)
+        if taken.dtype == object and _holds_lists(taken):
+            for row, value in enumerate(taken):
+                taken[row] = copy(value)
+        return taken
     values = reduce(lambda values, rows: [values[row] for row in rows.tolist()], (first, *steps), [*old, None])
+    if _holds_lists(values):
+        values = [copy(value) for value in values]
     return tuple(values) if isinstance(old, tuple) else values
+
+
+def _holds_lists(values: Any) -> bool:
+    """Return whether cells are lists or the like, which two rows must not share: who changes one would change both."""
+    first = next((value for value in values if value is not None), None)
+    return isinstance(first, list | set | dict | np.ndarray)
 
 
 def _in_pandas(values: Any, old: Any) -> Any:

@@ -45,7 +45,7 @@ def one_record_per_person(data: Any, person: Any, lists: Any = None) -> Any:
     """
     table = Table(data)
     (whose,) = column_names([person], table.names, "person")
-    owner = table.column(whose)
+    owner = table.column(whose).merged()
     if owner.missing:
         row = int(np.flatnonzero(owner.codes == MISSING)[0])
         what = f"{owner.missing:,} of {len(owner):,} rows name no person, the first of them row {row}"
@@ -53,7 +53,7 @@ def one_record_per_person(data: Any, person: Any, lists: Any = None) -> Any:
     listed = None if lists is None else column_names(lists, table.names, "lists")
     if listed is not None and whose in listed:
         raise ParameterError(f"{whose!r} identifies persons, and cannot be a list", parameter="lists")
-    of_person = {name: _Held(owner, table.column(name)) for name in table.names if name != whose}
+    of_person = {name: _Held(owner, _meant(table.column(name))) for name in table.names if name != whose}
     if listed is None:
         listed = [name for name, held in of_person.items() if held.several]
     new = {whose: _rows(table.values(whose), owner.first_rows())}
@@ -68,6 +68,11 @@ def one_record_per_person(data: Any, person: Any, lists: Any = None) -> Any:
         values = table.values(name)
         new[name] = held.lists(values) if name in listed else _rows(values, held.rows())
     return _like(table.data, {name: new[name] for name in table.names})
+
+
+def _meant(column: Column) -> Column:
+    """Return a column with one category for equal values, however they are written; lists as they are."""
+    return column if column.kind == "nested" else column.merged()
 
 
 class _Held:
