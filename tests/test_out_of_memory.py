@@ -132,7 +132,7 @@ def test_many_sizes(command: str, data: Path, tmp_path: Path) -> None:
     enough = peak + (peak - base) // 2 + 2 * control.SPARE
     sizes = [
         *np.linspace(32 * MIB, base, 2),
-        *np.linspace(base + 8 * MIB, peak + control.SPARE, 8),
+        *np.linspace(base + 8 * MIB, peak + control.SPARE, 6),
         enough,
     ]
     wrong, codes = {}, []

@@ -35,6 +35,9 @@ def session(events: Path) -> Iterator[Any]:
     sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed: pip install 'nominym[spark]'")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # One of another test would stay as it is, and repeat nothing.
+    if (other := sql.SparkSession.getActiveSession()) is not None:
+        other.stop()
     made = (
         sql.SparkSession.builder.master("local[2,4]")
         .config("spark.ui.enabled", "false")

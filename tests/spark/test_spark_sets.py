@@ -138,7 +138,7 @@ def test_closures_long_tables_and_releases(session: Any, tmp_path: Path, run: An
     assert made.result.guarantee.headline == "Re-identification probability of a row: at most 1 in 3"
     with pytest.raises(ParameterError, match="item sets have no roles"):
         nym.publish(table, out, {"kind": "keep"}, nym.Recode(k=3), engine="spark", overwrite=True)
-    with pytest.raises(ParameterError, match="a table has roles in place of labels"):
+    with pytest.raises(ParameterError, match="a table has roles instead of labels"):
         nym.publish(table, out, {"kind": "keep"}, nym.RankSwap(k=3), engine="spark", overwrite=True, column="kind")
     table.write.parquet((tmp_path / "sold.parquet").as_uri())
     done = run(
@@ -167,7 +167,7 @@ def test_bad_input(session: Any, data: Any, monkeypatch: pytest.MonkeyPatch) -> 
     for options in ({"structure": "ring"}, {"structure": "cahd"}, {"limit": 1.0}, {"person": "shop"}):
         with pytest.raises(ParameterError, match="which blocks do not have; give plan='driver'"):
             recode(data, 5, plan="blocks", **options)
-    with pytest.raises(DataError, match="600 records, but each is to have 601 forms"):
+    with pytest.raises(DataError, match="600 records, but each needs 601 forms"):
         recode(data, N + 1, plan="blocks")
     bad = session.createDataFrame([([1, 1], "a"), ([2], None)], "items array<int>, label string")
     with pytest.raises(DataError, match="column 'items': in 1 of 2 lists an item stands twice"):
