@@ -30,7 +30,7 @@ def test_a_comparison_from_a_file(run: Run, folder: Path) -> None:
     assert "--identifier name --quasi diagnosis=illness.csv --keep ward --keep cost --na x --k 5\n" in done.out
     assert "notice: left out, as if dropped: name" in done.err
     assert "notice: 6 runs" in done.err
-    assert "for you alone" in done.err
+    assert "keep them confidential" in done.err
     assert stat.S_IMODE(Path("out").stat().st_mode) == 0o700
     files = ("results.csv", "results.parquet", "comparison.csv", "compare.html")
     assert {path.name for path in Path("out").iterdir()} == {*files, "cells"}

@@ -403,7 +403,7 @@ def test_bad_input(data: Any, table: Any, session: Any) -> None:
                        ("interval year to month", "make_ym_interval(1, 2)")):  # fmt: skip
         with pytest.raises(DataError, match=f"column 'sex': its type {kind} has no order"):
             nym.spark.rank_swap(data.selectExpr("diagnosis", f"{made} AS sex"), {"diagnosis": nym.Equality()}, k=K)
-    with pytest.raises(DataError, match="stands 2 times"):
+    with pytest.raises(DataError, match="occurs 2 times"):
         nym.spark.rank_swap(data.select("sex", "sex"), {"sex": nym.Equality()}, k=K)
     with pytest.raises(MissingValueError, match="column 'procedure': 30 of 1,500 values are missing"):
         nym.spark.rank_swap(data, meanings, k=K, missing="error")

@@ -41,7 +41,7 @@ def compare(given: Namespace) -> None:
         for role in ("quasi-identifier", "keep")
     )
     if not masked:
-        raise ParameterError("no column is to be masked", parameter="quasi", remedy="give --quasi COLUMN=MEANING")
+        raise ParameterError("no column is masked", parameter="quasi", remedy="give --quasi COLUMN=MEANING")
     shared = asked.of_methods("person", "sensitive", "measure", "accept")
     if (out / "results.csv").exists() and not (out / "cells").is_dir():
         raise ParameterError(f"{out / 'results.csv'} is there, and not of a comparison; choose another folder")
@@ -86,7 +86,7 @@ def compare(given: Namespace) -> None:
     _show(found)
     if found.method is not None:
         say(f"  to make the release: {_line(given, found, left_out)}")
-    tell("notice", f"the files in {out} have figures of the original data: for you alone")
+    tell("notice", f"the files in {out} hold figures about the original data: keep them confidential")
     say(f"{out / PAGE}; figures: results.csv, results.parquet, comparison.csv")
 
 
@@ -97,7 +97,7 @@ class _Watch:
         self.began, self.next = time.monotonic(), 0
 
     def __call__(self, done: int, total: int) -> None:
-        """Tell it, if it is time to."""
+        """Report progress if it is time to."""
         if done < self.next or done >= total:
             return
         if done == 0:

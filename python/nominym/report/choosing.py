@@ -384,7 +384,7 @@ def _not_covered(
 
 
 def _refusal(method: Method | None, data: Any, meanings: Mapping[Any, Meaning]) -> str:
-    """Say why a method would refuse the table: a suggestion that cannot be followed is of no use."""
+    """Return why a method would refuse the table: a suggestion that cannot be followed is useless."""
     if method is None or not method.grouped:
         return ""
     apply: Any = method

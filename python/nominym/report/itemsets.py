@@ -113,7 +113,7 @@ def _lost_tile(rel: Release, lost: int) -> Tile:
 
 
 def _cost(rel: Release, wrong: str, lost: int) -> str:
-    """Say what the release costs, in items."""
+    """Return what the release costs, in items."""
     none = "one item is" if lost == 1 else f"{lost:,} of the {rel.base.n_items:,} items are"
     said = f"What it costs: the items that are wrong in the base of a record, missing or added, {wrong} of the items "
     return f"{said}that it has, mean of all records; {none} in no base."

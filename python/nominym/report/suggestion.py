@@ -97,7 +97,7 @@ def _shown(row: dict[str, Any], by: str) -> str:
 
 
 def _smallest(judged: list[dict[str, Any]], what: str, by: str) -> str:
-    """Say what it has less of than the others."""
+    """Return the reason: which loss is smallest."""
     best, *others = judged
     said = f"It has the smallest {CRITERIA[by]} ({_shown(best, by)}) "
     said += f"of the {len(judged)} with a {what}." if others else f"as the only one with a {what}."
@@ -108,7 +108,7 @@ def _smallest(judged: list[dict[str, Any]], what: str, by: str) -> str:
 
 
 def _measured(row: dict[str, Any]) -> str:
-    """Say what attacks found, and what that is not."""
+    """Return what attacks found, and what that does not mean."""
     said = (
         f"Attacks by an adversary who knows all masked values found {percent(row['risk'])} on average, and at most "
         f"{percent(row['largest'])} in a draw. That is a measurement: a stronger attack may find more"
@@ -122,7 +122,7 @@ def _measured(row: dict[str, Any]) -> str:
 
 
 def _by_another(fit: list[dict[str, Any]], best: dict[str, Any], by: str) -> list[str]:
-    """Say what would be suggested if something else counted, where that is another method."""
+    """Return the suggestion by other criteria, where it is another method."""
     other = next(iter(_in_order(fit, by)), best)
     if other["name"] == best["name"]:
         return []

@@ -140,7 +140,7 @@ def _bits(columns: int) -> int:
 def _column(
     method: RankSwap | Microaggregate, source: Source, meaning: Meaning, name: str, at: int, columns: int
 ) -> _Found:
-    """Give the categories of a column their meaning, over all records, and their place in the z-order."""
+    """Place the categories of a column by their meaning over all records, and in the z-order."""
     values, counts = source.categories(name)
     column = code(values, name)
     every = column.with_codes(np.arange(column.size, dtype=np.uint32))
@@ -181,7 +181,7 @@ def _along(attribute: Attribute) -> NDArray[np.int64]:
 
 
 def _meant(method: RankSwap | Microaggregate, found: _Found, meaning: Meaning) -> Meant:
-    """Say what tasks need to know of a column."""
+    """Return what tasks need to know about a column."""
     attribute = found.attribute
     column = attribute.column.with_codes(np.arange(attribute.size, dtype=np.uint32))
     kind = found.values.type

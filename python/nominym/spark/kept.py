@@ -112,6 +112,6 @@ def _too_rare(kept: Mapping[str, Column]) -> list[str]:
 
 
 def _agreeing(records: NDArray[np.int64], times: Any = 1) -> bool:
-    """Tell whether enough records have a value that others have too; so many values have so many records."""
+    """Return whether enough records share their value with others, given how many values have how many records."""
     every = records * times
     return bool(every[records > 1].sum() >= READ_COVERED * every.sum())

@@ -126,7 +126,7 @@ def _refuse_missing(source: Source, masked: Sequence[str]) -> None:
 
 
 def _in_blocks(method: Method) -> bool:
-    """Tell whether a method does in blocks what it does with all records at once: groups, and something inside them."""
+    """Return whether a method does in blocks what it does with all records: form groups and work inside them."""
     grouped = isinstance(method, Microaggregate) or (isinstance(method, RankSwap) and method.strict)
     return grouped and method.person is None and not method.sensitive  # type: ignore[attr-defined]
 
@@ -292,7 +292,7 @@ def microaggregate(
     progress: Progress = None,
     **options: Any,
 ) -> Result:
-    """Give all records of a group the same masked values; options are those of ``nominym.microaggregate``.
+    """Publish the same masked values for all records of a group; options are those of ``nominym.microaggregate``.
 
     ``plan`` is as in ``rank_swap``.
     """

@@ -215,7 +215,7 @@ CHANGED = (
 def placed(
     codes: NDArray[np.uint32], hashes: Sequence[NDArray[np.int64]], share: Share, key: bytes, block: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Give the slots of a block to its records: rows in their canonical order, and the slot of each.
+    """Assign the slots of a block to its records: rows in their canonical order, and the slot of each.
 
     ``hashes`` are those of whole rows: rows of one tuple that agree in them are equal, so that which comes first does
     not matter. Refuses records that are not the plan's.

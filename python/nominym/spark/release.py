@@ -99,7 +99,7 @@ def publish(
     given = check_roles(given, data.columns)
     masked = [name for name, role in given.items() if role == QUASI]
     if not masked:
-        raise ParameterError("no column is to be masked", parameter="roles")
+        raise ParameterError("no column is masked", parameter="roles")
     meanings = {} if meanings is None else meanings
     check_meant(meanings, masked, isinstance(method, DataSwap))
     sources = {name: os.fspath(each) for name, each in meanings.items() if isinstance(each, str | os.PathLike)}
@@ -149,7 +149,7 @@ def _check_target(source: Any, out: Path, overwrite: bool) -> None:
         if path.resolve() == out.resolve() or out.resolve() in path.resolve().parents:
             raise ParameterError(f"{out} is read: a release needs a folder of its own", parameter="target")
     if out.exists() and not overwrite:
-        raise FileExistsError(f"{out} is already there; give overwrite=True (--overwrite) to replace it")
+        raise FileExistsError(f"{out} already exists; give overwrite=True (--overwrite) to replace it")
     if not out.absolute().parent.is_dir():
         raise FileNotFoundError(f"{out.absolute().parent} is no folder")
 

@@ -147,7 +147,7 @@ def staged(
 
 
 def _not_in_blocks(method: Recode, where: Where) -> str | None:
-    """Say what of a method depends on all records at once, or on the time that a task takes."""
+    """Return which options of a method depend on all records at once, or on the time that a task takes."""
     if method.structure != "groups":
         return f"structure={method.structure!r} is about the order of all records"
     if method.l is not None:
@@ -179,7 +179,7 @@ def _chosen(data: DataFrame, where: Where) -> tuple[DataFrame, list[str]]:
     beside = {LABEL: where.label, PERSON: where.person}
     for name in filter(None, (column, where.record, *beside.values())):
         if data.columns.count(name) > 1:
-            raise DataError(f"column name {name!r} stands {data.columns.count(name)} times; rename the columns")
+            raise DataError(f"column name {name!r} occurs {data.columns.count(name)} times; rename the columns")
         if name not in fields:
             raise no_column(name, data.columns)
     kind = fields[column].dataType

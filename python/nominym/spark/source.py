@@ -49,7 +49,7 @@ class Source:
         names = list(data.columns)
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise DataError(f"column name {twice!r} stands {names.count(twice)} times; rename the columns")
+            raise DataError(f"column name {twice!r} occurs {names.count(twice)} times; rename the columns")
         lower: dict[str, str] = {}
         for name in names if data.sparkSession.conf.get("spark.sql.caseSensitive") != "true" else ():
             other = lower.setdefault(name.lower(), name)
@@ -152,7 +152,7 @@ class Source:
         return hashed.withColumn(BLOCK, F.when(block.isin(list(large)), block + F.lit(blocks) * part).otherwise(block))
 
     def released(self, made: DataFrame, masked: Sequence[Any], parts: Parts, left_out: Sequence[Any] = ()) -> DataFrame:
-        """Give columns their names back, and sort by content, so that neither order nor files tell anything."""
+        """Restore the names of columns, and sort by content, so that neither order nor files reveal anything."""
         chosen = {self.at(name): name for name in self.names if name not in left_out}
         first = [self.at(name) for name in masked]
         order = [*first, *(here for here in chosen if here not in first)]

@@ -105,7 +105,7 @@ MEASURES: dict[str, Measured] = {}
 def register(
     name: str, function: Callable[[Outcome], Figures], of: Kind | None = None, *, usual: bool = False, version: int = 1
 ) -> None:
-    """Give a measure a name, by which studies and ``nominym study`` know it.
+    """Register a measure under a name for studies and ``nominym study``.
 
     >>> register("records", lambda outcome: len(outcome.table), "table")
     >>> MEASURES.pop("records").of
