@@ -115,11 +115,11 @@ fn bad_input_is_refused() {
         compare(before, after, sets, &control).unwrap_err().to_string()
     };
     assert_eq!(fails(&[long, short], &[long, long], &[vec![0]]), "columns of 2 and 1 records");
-    assert!(fails(&[long], &[Coded { codes: &[], ..long }], &[vec![0]]).contains("one record at least"));
+    assert!(fails(&[long], &[Coded { codes: &[], ..long }], &[vec![0]]).contains("at least one record"));
     assert!(distinct(&[long], &[short, short], &control).unwrap_err().to_string().contains("same columns"));
     assert_eq!(fails(&[long], &[long], &[vec![1]]), "sets of columns are made of numbers below 1");
     assert_eq!(fails(&[long], &[long], &[vec![]]), "sets of columns are made of numbers below 1");
-    assert!(fails(&[], &[], &[]).contains("one record at least"));
+    assert!(fails(&[], &[], &[]).contains("at least one record"));
     assert!(fails(&[long], &[Coded { categories: 3, ..long }], &[vec![0]]).contains("other categories"));
     assert_eq!(
         fails(&[Coded { categories: 1, ..long }; 1], &[Coded { categories: 1, ..long }], &[vec![0]]),
