@@ -291,10 +291,8 @@ def _attack_sets(pair: SetsPair, k: int | None) -> dict[str, Any]:
 
 def _verdict(pair: FilePair | SetsPair, found: dict[str, Any], checked: Verification) -> str:
     """Return the verdict in one sentence."""
-    names = ", ".join(found["unknown"])
-    asserted = f", if {names} are neither known of a person nor predictable, as asserted" if names else ""
-    if len(found["unknown"]) == 1:
-        asserted = asserted.replace(" are neither", " is neither")
+    names, verb = ", ".join(found["unknown"]), "is" if len(found["unknown"]) == 1 else "are"
+    asserted = f", if {names} {verb} neither known of a person nor predictable, as asserted" if names else ""
     if found["holds"] is False:
         return f"broken{_joined([*checked.broken, *_exceeded(found)])}{asserted}"
     if "attacks" in found:

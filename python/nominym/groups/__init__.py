@@ -6,11 +6,10 @@ records, never on a draw. ``check_kept`` rejects kept columns that would undo wh
 """
 
 from nominym.groups.forming import Formed, check_columns, check_size, form_of_table
-from nominym.groups.kept import READ_REFUSED, Notes, Sizes, check_kept, predicted
+from nominym.groups.kept import Notes, Sizes, check_kept
 from nominym.groups.partition import Partition, check_limits, check_persons, form
 
 __all__ = [
-    "READ_REFUSED",
     "Formed",
     "Notes",
     "Partition",
@@ -22,5 +21,4 @@ __all__ = [
     "check_size",
     "form",
     "form_of_table",
-    "predicted",
 ]

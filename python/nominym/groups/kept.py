@@ -62,6 +62,8 @@ class Notes(NamedTuple):
     """Notes that anyone can count in the release."""
     owners: list[str]
     """Notes for the owner: they depend on which masked and kept values, or records of a person, belong together."""
+    foregone: Sequence[str] = ()
+    """Those of the owner's notes on columns that masked ones predict nearly always: nobody can say they are unknown."""
 
 
 class Sizes(NamedTuple):
@@ -84,6 +86,8 @@ class Finding(NamedTuple):
     """The masked column that can be read off."""
     repeated: bool = False
     """Whether many records of a nearly unique column share their value with others, as the records of a person do."""
+    predicted: bool = False
+    """Whether masked values predict it."""
 
 
 def check_kept(
@@ -134,7 +138,8 @@ def check_kept(
             notes.owners.append(f"{named}: {found.figures}{accepted}")
         else:
             notes.public.append(f"{named}: {found.public}{accepted}")
-    return notes
+    foregone = [each for each in findings if each.predicted and each.weight >= READ_REFUSED]
+    return notes._replace(foregone=[f"{each.columns[0]}: {each.figures}" for each in foregone])
 
 
 def _refusal(found: Finding, person: bool) -> DataError:
@@ -184,7 +189,7 @@ def _findings(
         found += _read_off((name,), sides, targets, near)
         if person is not None:
             found.append(_linked((name,), column, person, k))
-    found += predicted(kept, masked)
+    found += _predicted(kept, masked)
     alone = [each for each in found if each is not None]
     if len(kept) < 2:
         return alone
@@ -317,7 +322,7 @@ def _read_off_together(
 # ---- what masked values give away of kept ones
 
 
-def predicted(kept: Mapping[Any, Column], masked: Mapping[Any, Column]) -> list[Finding]:
+def _predicted(kept: Mapping[Any, Column], masked: Mapping[Any, Column]) -> list[Finding]:
     """Look for kept columns that masked ones predict, as they are or by something computed from them.
 
     An adversary who knows masked values would know these kept ones too, and which rows of a group have them.
@@ -325,15 +330,15 @@ def predicted(kept: Mapping[Any, Column], masked: Mapping[Any, Column]) -> list[
     n = max(map(len, masked.values()), default=0)
     some = np.arange(0, n, max(n // PREDICTED, 1))
     columns = {name: column.with_codes(column.codes[some]) for name, column in kept.items()}
+    beside = {name: coded(column) for name, column in columns.items()}
     found: dict[Any, Finding] = {}
     for other, column in masked.items():
         part = column.with_codes(column.codes[some])
-        sets = part.kind == "nested"
         sides = {"": coded(part), **aspects(part)}
-        for name, beside in columns.items():
-            got = {side: agreement(values, coded(beside), READ_COVERED) for side, values in sides.items()}
-            if sets:
-                got["one of its items"] = membership(beside, part)
+        for name, values_of in beside.items():
+            got = {side: agreement(values, values_of, READ_COVERED) for side, values in sides.items()}
+            if part.kind == "nested":
+                got["one of its items"] = membership(columns[name], part)
             told = [(side, each) for side, each in got.items() if each is not None]
             # Of equally good ones the first: the values themselves.
             side, best = max(told, key=lambda each: each[1].beyond, default=("", Agreement(0, 0)))
@@ -352,7 +357,7 @@ def _foreseen(name: Any, other: Any, side: str, got: Agreement) -> Finding:
         f"it can be predicted from the masked column {other!r}: {how}. Whoever knows {other} of a person then knows "
         "which rows of a group to look at; mask it too, or drop it"
     )
-    return Finding((name,), figures, False, got.beyond)
+    return Finding((name,), figures, False, got.beyond, predicted=True)
 
 
 # ---- what links the records of a person

@@ -22,7 +22,7 @@ from nominym.aggregate import Microaggregate
 from nominym.content import plain
 from nominym.control import Progress, reporter
 from nominym.error import DataError, NominymError, PrivacyWarning, SizeError
-from nominym.groups import READ_REFUSED, Partition, check_kept, predicted
+from nominym.groups import Partition, check_kept
 from nominym.guarantee import Guarantee
 from nominym.itemsets import Itemsets, Recode
 from nominym.itemsets.graph import Groups
@@ -507,13 +507,12 @@ def _check_notes(
         warnings.simplefilter("ignore", PrivacyWarning)
         try:
             accepted = [name for name in method.accept if name in kept]
-            computed = check_kept(beside, hidden, method.k or 2, accepted, person, ordered).public
+            notes = check_kept(beside, hidden, method.k or 2, accepted, person, ordered)
         except DataError as error:
             found.broken.append(f"such a release would have been rejected: {error}")
             return
-    found.doubts += [
-        f"{each.columns[0]}: {each.figures}" for each in predicted(beside, hidden) if each.weight >= READ_REFUSED
-    ]
+    found.doubts += notes.foregone
+    computed = notes.public
     still = [name for name in manifest.params.get("columns", ()) if name in still]
     computed += [f"{', '.join(still)}: no value changes"] if still else []
     missing = [note for note in computed if note not in manifest.notes]
