@@ -175,7 +175,8 @@ impl Taxonomy {
 
     /// Least common subsumer of a set: the common subsumer of greatest depth; ties: fewest descendants, then index.
     ///
-    /// Climbing from some of the values leaves few candidates; these are looked at from above, the best first.
+    /// Climbing from some of the values leaves few candidates, mostly one. Only where there are several, or where not all
+    /// values were climbed from, are they looked at from above, the best first.
     pub fn lcs(&self, values: &[u32], control: &Control) -> Result<u32> {
         memory::require(4 * values.len() + 2 * self.reach_needs(), "a least common subsumer")?;
         let mut distinct = values.to_vec();
@@ -186,14 +187,24 @@ impl Taxonomy {
         };
         let (mut marks, mut queue) = (Marks::new(self.len()), Vec::new());
         let mut common = reached(&self.parents, first);
-        for &value in distinct.iter().step_by(distinct.len().div_ceil(CLIMBS)).skip(1) {
+        let step = distinct.len().div_ceil(CLIMBS);
+        for &value in distinct.iter().step_by(step).skip(1) {
             control.check()?;
+            // Nothing but the root is left.
+            if common.len() == 1 {
+                return Ok(self.root);
+            }
             reach(&self.parents, value, &mut marks, &mut queue);
             common.retain(|&c| marks.contains(c));
         }
         common.sort_unstable_by_key(|&c| std::cmp::Reverse(self.depth(c)));
         for tied in common.chunk_by(|&a, &b| self.depth(a) == self.depth(b)) {
             control.check()?;
+            if let [only] = *tied
+                && (step == 1 || only == self.root)
+            {
+                return Ok(only);
+            }
             let mut best = None;
             for &c in tied {
                 let below = self.below(c);
