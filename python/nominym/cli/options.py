@@ -362,14 +362,18 @@ def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
     def run(given: argparse.Namespace) -> Any:
-        """Import the command when it runs, not to show its help, nor to say that a file is missing."""
+        """Import the command when it runs, not to show its help, nor to refuse what the declarations refuse."""
         if getattr(given, "config", None) is None:
             for shared in map(SHARED.__getitem__, command.options):
                 if shared.needed and getattr(given, shared.name) is None:
                     raise _missing(shared)
+        for option, of_method in of_methods.items():
+            if getattr(given, option) is not None:
+                of_method.checked(option, getattr(given, option))
         module = import_module(f"nominym.cli.{command.module}".rstrip("."))
         return getattr(module, name.split()[-1].replace("-", "_"))(given)
 
+    of_methods: dict[str, Option] = {}
     made.set_defaults(command=name, run=run)
     for shared in command.options:
         declared = SHARED[shared]
@@ -389,6 +393,7 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
         for option, of_method in chosen.options().items():
             if command.of_methods and option not in command.of_methods:
                 continue
+            of_methods[option] = of_method
             options.add_argument(
                 f"--{option.replace('_', '-')}", dest=option, help=_help(of_method, chosen.default(option)),
                 **_how(of_method.kind, None, chosen.default(option) is True),

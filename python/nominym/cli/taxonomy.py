@@ -9,7 +9,6 @@ from nominym.cli import progress, say, say_json
 from nominym.error import NO_VALUE, Advice, ParameterError, UnknownConceptError
 from nominym.meaning import Taxonomy, read_taxonomy
 from nominym.meaning.read import OF_TABLES
-from nominym.release import describe, read_table
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -23,6 +22,8 @@ def _read(given: Namespace) -> Taxonomy:
 
 def info(given: Namespace) -> None:
     """Show a summary of a taxonomy."""
+    from nominym.release import describe
+
     tax = _read(given)
     depth = int(max(tax.depth(concept) for concept in tax.ids))
     found = {**describe(tax, given.taxonomy), "tree": tax.is_tree, "depth": depth}
@@ -43,6 +44,8 @@ def distance(given: Namespace) -> None:
 
 def check(given: Namespace) -> None:
     """Check a taxonomy, and whether the values of a table are concepts of it."""
+    from nominym.release import read_table
+
     tax = _read(given)
     say(f"{given.taxonomy}: {len(tax):,} concepts, one root, no cycle")
     if given.table is None:
