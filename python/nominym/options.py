@@ -88,7 +88,9 @@ def option(kind: type, default: Any, help: str, **more: Any) -> Any:  # noqa: A0
 Missing = Literal["keep", "error"]
 """Values of ``missing=``: leave values missing, or raise."""
 
-ACCEPT = "Kept column to publish although it may tell rows apart, because nobody can know its values. May be repeated."
+ACCEPT = (
+    "Kept columns to publish although they may tell rows apart, because nobody can know their values. May be repeated."
+)
 """Help of the option ``accept`` of all methods for tables."""
 
 
@@ -260,8 +262,8 @@ class DataSwapOptions(Options):
 
     rate: float = option(float, 0.05, "Share of records in a pair, from 0 to 1.",
                          least=0, shown="Rate, share of records in a pair")  # fmt: skip
-    equal: Any = option(list, (), "Column in which pairs agree. May be repeated.", shown="Equal within pairs")
-    unequal: Any = option(list, (), "Column in which pairs differ. May be repeated.", shown="Different within pairs")
+    equal: Any = option(list, (), "Columns in which pairs agree. May be repeated.", shown="Equal within pairs")
+    unequal: Any = option(list, (), "Columns in which pairs differ. May be repeated.", shown="Different within pairs")
     true_swaps: bool = option(bool, False, "Draw only pairs whose values differ.",
                               shown="Only swaps that change something")  # fmt: skip
     mode: Mode = option(str, "simultaneous", "Swap columns together, or one after another.",
