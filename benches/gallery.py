@@ -1,7 +1,7 @@
 """Make the pictures of docs/gallery.md: ``python benches/gallery.py docs``.
 
 The code on the page runs, block after block; where a picture follows a block, it is that of what ``figure`` is then.
-Figures of plotly become SVG, cards of notebooks PNG, both as chromium draws them.
+Figures of plotly become SVG, cards of notebooks and the top of a report PNG, all as chromium draws them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,18 @@ from urllib.parse import unquote
 from playwright.sync_api import Browser, sync_playwright
 from plotly.offline import get_plotlyjs
 
-BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$|^!\[.*?\]\((?P<picture>gallery/.*?)\)$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$|^!\[.*?\]\((?P<picture>.*?)\)$", re.MULTILINE | re.DOTALL)
 WIDTH = 860
+REPORT = {"width": 1200, "height": 2900}
 
 
 def draw(browser: Browser, figure: Any, path: Path) -> None:
-    """Write a picture of a figure, or of what a notebook shows of an object."""
-    page = browser.new_page(viewport={"width": WIDTH, "height": 200})
-    if path.suffix == ".svg":
+    """Write a picture of a figure, of a report, or of what a notebook shows of an object."""
+    page = browser.new_page(viewport=REPORT if isinstance(figure, Path) else {"width": WIDTH, "height": 200})
+    if isinstance(figure, Path):
+        page.goto(figure.as_uri())
+        page.screenshot(path=path)
+    elif path.suffix == ".svg":
         page.add_script_tag(content=get_plotlyjs())
         size = {"format": "svg", "width": WIDTH, "height": figure.layout.height}
         call = "([figure, size]) => Plotly.toImage(figure, size)"

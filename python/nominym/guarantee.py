@@ -142,7 +142,7 @@ def of_groups(
         claim = f"{GROUPS}: the probability is 1 divided by the size of the group, at most 1/{k}."
         unit = (
             "One record. If a person has several, each is protected by itself, and whatever links them links their "
-            "rows: name the column that tells persons, so that groups are formed of persons."
+            "rows: name the column that identifies persons, so that groups are formed of persons."
         )
     else:
         headline = f"Probability that a row belongs to a given person: at most 1 in {k:,}"

@@ -8,21 +8,18 @@ was made. A result has a public side, which may be published, and the owner's si
 from __future__ import annotations
 
 import difflib
-import math
 import operator
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from nominym import chart
 from nominym._core import __version__
-from nominym.control import is_whole
 from nominym.error import ParameterError, PrivacyWarning, SeedWarning, as_argument, warn
 from nominym.guarantee import SEEDED, Guarantee, none
-from nominym.options import KINDS, Option, Options, is_of
+from nominym.options import KINDS, Options, is_of
 from nominym.table import Change, Comparison, Table, as_table, names_of
 
 if TYPE_CHECKING:
@@ -71,7 +68,7 @@ class Method(Options):
         for name, declared in self.options().items():
             value = getattr(self, name)
             if value is not None or self.default(name) is not None:
-                object.__setattr__(self, name, _checked(name, value, declared))
+                object.__setattr__(self, name, declared.checked(name, value))
 
     def check_options(self) -> None:
         """Check every option by itself and in combination with the others."""
@@ -203,37 +200,6 @@ def described(changes: Mapping[Any, Change]) -> dict[Any, dict[str, Any]]:
         name: {"categories": change.before.size, "missing": change.before.column.missing, "root": change.before.root}
         for name, change in changes.items()
     }
-
-
-def _checked(name: str, value: Any, declared: Option) -> Any:
-    if declared.kind is bool and not isinstance(value, bool):
-        raise ParameterError("give True or False", parameter=name, value=value)
-    if declared.choices and not (isinstance(value, str) and value in declared.choices):
-        raise ParameterError(f"give {', '.join(map(repr, declared.choices))}", parameter=name, value=value)
-    if declared.kind is int:
-        if not is_whole(value) or (declared.least is not None and value < declared.least):
-            least = "" if declared.least is None else f", {declared.least:g} or more"
-            raise ParameterError(f"give a whole number{least}", parameter=name, value=value)
-        return operator.index(value)
-    if declared.kind is float:
-        number = _as_float(value)
-        if not math.isfinite(number) or (declared.least is not None and not number > declared.least):
-            above = "" if declared.least is None else f" above {declared.least:g}"
-            raise ParameterError(f"give a number{above}", parameter=name, value=value)
-        return value if type(value) in (int, float) else number
-    if value is None:
-        raise ParameterError(f"{KINDS[declared.kind]} is needed", parameter=name, value=None)
-    return value
-
-
-def _as_float(value: Any) -> float:
-    """Return a number as a float; not finite if it is not a number, or too large."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 class OwnersOnly:

@@ -11,12 +11,16 @@ line shows its help, and reads TOML files, without loading what masks tables.
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
+from numbers import Real
 from typing import Any, ClassVar, Literal, get_args
 
 from nominym.control import is_whole
+from nominym.error import ParameterError
 
 KINDS = {
     int: "a whole number", float: "a number", str: "a text", bool: "true or false", list: "a list of texts",
@@ -42,6 +46,37 @@ class Option:
     shown: str | None = None
     """Its name in reports; by default its own name."""
 
+    def checked(self, name: str, value: Any) -> Any:
+        """Return a value of the option ``name``, a plain number for a number of any library; raise if not allowed."""
+        if self.kind is bool and not isinstance(value, bool):
+            raise ParameterError("give True or False", parameter=name, value=value)
+        if self.choices and not (isinstance(value, str) and value in self.choices):
+            raise ParameterError(f"give {', '.join(map(repr, self.choices))}", parameter=name, value=value)
+        if self.kind is int:
+            if not is_whole(value) or (self.least is not None and value < self.least):
+                least = "" if self.least is None else f", {self.least:g} or more"
+                raise ParameterError(f"give a whole number{least}", parameter=name, value=value)
+            return operator.index(value)
+        if self.kind is float:
+            number = _as_float(value)
+            if not math.isfinite(number) or (self.least is not None and not number > self.least):
+                above = "" if self.least is None else f" above {self.least:g}"
+                raise ParameterError(f"give a number{above}", parameter=name, value=value)
+            return value if type(value) in (int, float) else number
+        if value is None:
+            raise ParameterError(f"{KINDS[self.kind]} is needed", parameter=name, value=None)
+        return value
+
+
+def _as_float(value: Any) -> float:
+    """Return a number as a float; not finite if it is not a number, or too large."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
 
 def option(kind: type, default: Any, help: str, **more: Any) -> Any:  # noqa: A002
     """Declare a field of a method."""
@@ -53,7 +88,9 @@ def option(kind: type, default: Any, help: str, **more: Any) -> Any:  # noqa: A0
 Missing = Literal["keep", "error"]
 """Values of ``missing=``: leave values missing, or raise."""
 
-ACCEPT = "Kept column to publish although it may tell rows apart, because nobody can know its values. May be repeated."
+ACCEPT = (
+    "Kept columns to publish although they may tell rows apart, because nobody can know their values. May be repeated."
+)
 """Help of the option ``accept`` of all methods for tables."""
 
 
@@ -225,8 +262,8 @@ class DataSwapOptions(Options):
 
     rate: float = option(float, 0.05, "Share of records in a pair, from 0 to 1.",
                          least=0, shown="Rate, share of records in a pair")  # fmt: skip
-    equal: Any = option(list, (), "Column in which pairs agree. May be repeated.", shown="Equal within pairs")
-    unequal: Any = option(list, (), "Column in which pairs differ. May be repeated.", shown="Different within pairs")
+    equal: Any = option(list, (), "Columns in which pairs agree. May be repeated.", shown="Equal within pairs")
+    unequal: Any = option(list, (), "Columns in which pairs differ. May be repeated.", shown="Different within pairs")
     true_swaps: bool = option(bool, False, "Draw only pairs whose values differ.",
                               shown="Only swaps that change something")  # fmt: skip
     mode: Mode = option(str, "simultaneous", "Swap columns together, or one after another.",

@@ -183,7 +183,7 @@ def test_remedies_are_those_of_the_command_line(run: Run) -> None:
                           ("latin.csv", "line 2: byte 7 (0xe9) is not utf-8 text; convert the file to UTF-8"),
                           ("roots.csv", "give --virtual-root to add one concept above them"),
                           ("latin.order", "convert the file to UTF-8"),
-                          ("three.csv", "tell child from parent; name them child and parent in the first line"),
+                          ("three.csv", "in the first line, and give --child and --parent, or --levels"),
                           ("illness.xyz", "cannot be detected; give --format as one of edges, ")):  # fmt: skip
         if not Path(meaning).exists() and "." in meaning:
             Path(meaning).write_bytes(texts.get(meaning, b"a,b\ncaf\xe9,b\n"))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import nominym as nym
 from commands import Run
+from nominym.cli import config, options
 
 TOML = """
 [input]
@@ -155,3 +157,15 @@ def test_recode_from_a_file(run: Run) -> None:
     done = run("recode", "--config", "sets.toml", "--overwrite")
     assert done.code == 2
     assert "item sets have no roles" in done.err
+
+
+def test_the_guide_names_every_key() -> None:
+    page = Path(__file__).parents[2] / "docs" / "command-line.md"
+    rows = dict(
+        re.findall(r"^\| `\[([a-z]+)(?:\.NAME)?\]` \| (.*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    for shared in options.SHARED.values():
+        section, _, key = (shared.place or "method.seed").partition(".")
+        assert f"`{key}`" in rows[section], shared.place
+    for key in set(config._COLUMN) - set(options.HIERARCHY):
+        assert f"`{key}`" in rows["columns"], key

@@ -193,7 +193,7 @@ WRONG = {
     ),
     "a table as a taxonomy": (
         {"education": "people.csv"}, 3, "column 'education': people.csv, line 1: 6 columns",
-        "name them child and parent in the first line",
+        "name the columns in the first line, and give --child and --parent, or --levels",
     ),
     "no meaning": (
         {"sex": ""}, 2, "column 'sex': it has no meaning; give --quasi COLUMN=MEANING (a taxonomy, ",

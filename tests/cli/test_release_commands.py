@@ -320,3 +320,19 @@ def test_files_that_are_there_stay(run: Run) -> None:
     assert done.code == 4
     assert "release.csv already exists; give --overwrite to replace it" in done.err
     assert Path("release.csv").read_text() == "mine"
+
+
+def test_lines_of_comments(run: Run, folder: Path) -> None:
+    (folder / "noted.csv").write_text("# of the ward, 2024\n" + (folder / "visits.csv").read_text())
+    done = run("swap", "noted.csv", "-o", "r.csv", *ROLES, "--k", "5")
+    assert done.code == 2
+    assert "skip lines of comments with --comment '#'" in done.err
+    assert run("swap", "noted.csv", "-o", "r.csv", *ROLES, "--k", "5", "--comment", "#").code == 0
+
+
+def test_a_doubt_about_a_code_system_is_told_once(run: Run, folder: Path) -> None:
+    (folder / "codes.csv").write_text("code\n9671\n9604\n")
+    done = run("taxonomy", "check", "icd-9-cm-procedures", "codes.csv", "--column", "code")
+    assert done.code == 0
+    assert done.err.count("warning: ") == 1
+    assert "column 'code': '9671' is read as a procedure" in done.err

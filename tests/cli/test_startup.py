@@ -43,6 +43,8 @@ def imported(line: str) -> tuple[int, set[str]]:
         "noise visits.csv --alpha much",
         "swap",
         "swap visits.csv",
+        "swap visits.csv -o release.csv --k 0",
+        "noise visits.csv -o release.csv --law flat",
         "compare --out there",
         "audit",  # refused
     ],

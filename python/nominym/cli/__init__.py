@@ -258,6 +258,8 @@ def spelled(options: Any) -> Spelling:
                     f"\n  [columns.{_key(name)}]\n  role = {json.dumps(role)}" for name, role in value.items()
                 )
             return " ".join(write(role, column) for column, role in value.items())
+        if name == "links" and "levels" in options:
+            return "name the columns in the first line, and give --child and --parent, or --levels"
         if name in _PHRASES and (value is NO_VALUE or isinstance(value, Code)):
             return _PHRASES[name]
         name = {"labels": "label"}.get(name, name)

@@ -54,11 +54,12 @@ SHARED: Mapping[str, Shared] = {
                              "--item.", place="input.path", needed="the input file"),
     "out": Shared("--out -o", "Release to write: .csv, .tsv, .txt (also .gz), .parquet; for item sets .parquet, .csv "
                               "or .txt.",
-                  place="output.path", needed="--out, the file to write"),
+                  metavar="FILE", place="output.path", needed="--out, the file to write"),
     "original": Shared("ORIGINAL", "Original records.", place="input.path", needed="the original"),
     "release": Shared("RELEASE", "Release made from them.", place="output.path", needed="the release"),
-    "page": Shared("--out -o", "Page to write; RELEASE.report.html by default; required for the owner's edition."),
-    "quasi": Shared("--quasi", "Column to mask and the meaning of its values: diagnosis=icd.csv (a taxonomy), "
+    "page": Shared("--out -o", "Page to write; RELEASE.report.html by default; required for the owner's edition.",
+                   metavar="FILE"),
+    "quasi": Shared("--quasi", "Masked column and the meaning of its values: diagnosis=icd.csv (a taxonomy), "
                                "age=number, "
                     "sex=equal, drugs=sets (lists), illnesses=sets:icd.csv (lists of concepts), grade=grades.order "
                     "(one value per line, lowest first).", list, "COLUMN=MEANING"),
@@ -101,7 +102,7 @@ SHARED: Mapping[str, Shared] = {
                                  "text files with one record per line, a file with one person per line. Not "
                                  "published.", place="input.person"),
     "concepts": Shared("--taxonomy", "Taxonomy of the items, by which they are recoded: a file, or icd-9-cm, "
-                                     "icd-10-cm.", metavar="FILE", place="input.taxonomy"),
+                                     "icd-9-cm-procedures, icd-10-cm.", metavar="FILE", place="input.taxonomy"),
     "config": Shared("--config -c", "TOML file that describes the whole release.", metavar="FILE"),
     "format": Shared("--format", "Format of the taxonomies: edges, levels, prefixes, arx, obo, owl, skos, claml, "
                                  "fhir, snomed, wordnet, json, …; detected automatically by "
@@ -121,8 +122,8 @@ SHARED: Mapping[str, Shared] = {
     "k": Shared("--k", "Compare with 1/k; by default the k of the manifest.", int),
     "whose": Shared("--person", "Column of the original that identifies the person of each record, so that persons "
                                 "are counted; by default as in the manifest."),
-    "unknown": Shared("--unknown", "Kept column that, as you assert, no adversary can know: attacks that use it are "
-                                   "shown but do not count.", list),
+    "unknown": Shared("--unknown", "Kept columns that, as you assert, no adversary can know: attacks that use them "
+                                   "are shown but do not count.", list),
     "columns": Shared("--columns", "Columns whose distributions to compare; by default all in both files.", list),
     "edition": Shared("--edition", "publication (default): figures that may be published; owner: all figures, for "
                                    "you only."),
@@ -134,23 +135,23 @@ SHARED: Mapping[str, Shared] = {
     "a": Shared("A", "Concept, by id, label or synonym."),
     "b": Shared("B", "Concept to compare it with."),
     "table": Shared("TABLE", "Table whose values should be concepts."),
-    "checked": Shared("--column", "Column of the table.", list),
-    "converted": Shared("--out -o", "File to write: .json or .parquet."),
+    "checked": Shared("--column", "Columns of the table.", list),
+    "converted": Shared("--out -o", "File to write: .json or .parquet.", metavar="FILE"),
     "folder": Shared("--out -o", "Folder for all files; created if it does not exist.", metavar="FOLDER"),
     "study": Shared("STUDY", "TOML file of the study: data, methods, measures, seeds."),
-    "workers": Shared("--workers", "Cells to run in parallel; by default one per core. Give 1 to compare times.",
+    "workers": Shared("--workers", "Number of runs in parallel; by default one per core. Give 1 to compare times.",
                       int),
     "ks": Shared("--k", "Values of k to compare; by default 3,5,10,20, and what --max-risk needs.", list[int],
                  "NUMBERS"),
     "compared": Shared("--methods", "Methods to compare: strict, microaggregation, generalization, fixed, dynamic, "
                        "records, noise, data-swap; by default strict, microaggregation, generalization, records, and "
                        "noise where every --quasi has a taxonomy.", list, "NAMES"),
-    "max_risk": Shared("--max-risk", "Largest re-identification probability that you can bear, 0.09; by default 1/k of "
-                       "the largest k.", float),
+    "max_risk": Shared("--max-risk", "Largest re-identification probability that you accept, such as 0.09; by default "
+                       "1/k of the largest k.", float),
     "by": Shared("--by", "What decides: loss (default; how far values moved), counts or correlations."),
-    "seeds": Shared("--seeds", "Times that each method is run; 3 by default.", int),
-    "sample": Shared("--sample", "Records to draw of a larger table; 20,000 by default.", int),
-    "records": Shared("--records", "Hospital discharges to draw; 30,000 by default.", int),
+    "seeds": Shared("--seeds", "Number of times that each method is run; 3 by default.", int),
+    "sample": Shared("--sample", "Number of records to draw from a larger table; 20,000 by default.", int),
+    "records": Shared("--records", "Number of hospital discharges to generate; 30,000 by default.", int),
 }  # fmt: skip
 
 TEXT = ("delimiter", "encoding", "na", "comment")
@@ -204,7 +205,7 @@ COMMANDS: Mapping[str, Command] = {
             "swap --config release.toml",
         )),
     "aggregate": Command(
-        "Replace the values of similar records by one common value per group: k-anonymity.", (*_TABLE, *_MADE), "",
+        "Replace the values of similar records with one common value per group: k-anonymity.", (*_TABLE, *_MADE), "",
         f"{_ROLES} {_PERSONS} Every combination of masked values is shared by at least k records.", (
             "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 5",
             "aggregate visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --replace subsumer --k 5",
@@ -285,16 +286,16 @@ COMMANDS: Mapping[str, Command] = {
     "study": Command(
         "Compare methods on data sets over seeds, and measure what they achieve.",
         ("study", "folder", "workers"), "study",
-        "Every cell is stored as it is done; the same line again goes on where a run was ended. The figures are for "
-        "choosing a method: a release is made by the commands of the methods, without a seed.",
+        "Every cell is stored when it is done; the same command continues a run that was interrupted. The figures are "
+        "for choosing a method: a release is made by the command of the method, without a seed.",
         ("study study.toml --out study",), required=("study", "folder")),
     "compare": Command(
         "Compare methods and values of k on a table, risk against loss, and suggest one.",
         ("input", "quasi", "keep", "identifier", "ks", "compared", "max_risk", "by", "seeds", "sample", "workers",
          "folder", *HIERARCHY, *TEXT, "config"), "compare",
-        "Suggested is the method that loses least of those whose stated bound is at most --max-risk. Columns that are "
-        "not named are left out. Nothing is released; the figures depend on the data and are for the owner only. "
-        "Every run is stored as it is done; the same line again goes on where a run was ended.", (
+        "Suggests the method with the smallest loss among those whose stated bound is at most --max-risk. Columns that "
+        "are not named are left out. Nothing is released; the figures depend on the data and are for the owner only. "
+        "Every run is stored when it is done; the same command continues a comparison that was interrupted.", (
             "compare visits.csv --quasi diagnosis=icd.csv --quasi age=number --keep sex --k 3,5,10 --out compare",
             "compare visits.csv --quasi diagnosis=icd.csv --max-risk 0.09 --by counts --sample 5000 --out compare",
             "compare --config release.toml --methods strict,microaggregation --out compare",
@@ -362,14 +363,18 @@ def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
     def run(given: argparse.Namespace) -> Any:
-        """Import the command when it runs, not to show its help, nor to say that a file is missing."""
+        """Import the command when it runs, not to show its help, nor to refuse what the declarations refuse."""
         if getattr(given, "config", None) is None:
             for shared in map(SHARED.__getitem__, command.options):
                 if shared.needed and getattr(given, shared.name) is None:
                     raise _missing(shared)
+        for option, of_method in of_methods.items():
+            if getattr(given, option) is not None:
+                of_method.checked(option, getattr(given, option))
         module = import_module(f"nominym.cli.{command.module}".rstrip("."))
         return getattr(module, name.split()[-1].replace("-", "_"))(given)
 
+    of_methods: dict[str, Option] = {}
     made.set_defaults(command=name, run=run)
     for shared in command.options:
         declared = SHARED[shared]
@@ -389,6 +394,7 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
         for option, of_method in chosen.options().items():
             if command.of_methods and option not in command.of_methods:
                 continue
+            of_methods[option] = of_method
             options.add_argument(
                 f"--{option.replace('_', '-')}", dest=option, help=_help(of_method, chosen.default(option)),
                 **_how(of_method.kind, None, chosen.default(option) is True),

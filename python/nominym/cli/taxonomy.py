@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 from nominym.atomic import check_new
-from nominym.cli import progress, say, say_json
-from nominym.error import NO_VALUE, Advice, ParameterError, UnknownConceptError
+from nominym.cli import counted, progress, say, say_json
+from nominym.error import NO_VALUE, Advice, MeaningWarning, ParameterError, UnknownConceptError
 from nominym.meaning import Taxonomy, read_taxonomy
 from nominym.meaning.read import OF_TABLES
-from nominym.release import describe, read_table
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -23,6 +23,8 @@ def _read(given: Namespace) -> Taxonomy:
 
 def info(given: Namespace) -> None:
     """Show a summary of a taxonomy."""
+    from nominym.release import describe
+
     tax = _read(given)
     depth = int(max(tax.depth(concept) for concept in tax.ids))
     found = {**describe(tax, given.taxonomy), "tree": tax.is_tree, "depth": depth}
@@ -30,7 +32,7 @@ def info(given: Namespace) -> None:
         say_json(found)
         return
     shape = "a tree" if tax.is_tree else "concepts may have several parents"
-    say(f"{found['name']}: {len(tax):,} concepts, {tax.links:,} links; {shape}")
+    say(f"{found['name']}: {counted(len(tax), 'concept')}, {counted(tax.links, 'link')}; {shape}")
     label = tax.label(tax.root)
     say(f"  root {tax.root!r}{f' ({label})' if label != tax.root else ''}, {depth} levels")
     say(f"  sha256 {found['sha256']}")
@@ -43,8 +45,10 @@ def distance(given: Namespace) -> None:
 
 def check(given: Namespace) -> None:
     """Check a taxonomy, and whether the values of a table are concepts of it."""
+    from nominym.release import read_table
+
     tax = _read(given)
-    say(f"{given.taxonomy}: {len(tax):,} concepts, one root, no cycle")
+    say(f"{given.taxonomy}: {counted(len(tax), 'concept')}, one root, no cycle")
     if given.table is None:
         return
     if not given.column:
@@ -52,7 +56,10 @@ def check(given: Namespace) -> None:
     held = read_table(given.table, given.column, delimiter=given.delimiter, encoding=given.encoding or "utf-8",
                       na=tuple(given.na or ()), comment=given.comment)  # fmt: skip
     for name in held.column_names:
-        found = tax.match(held[name])
+        with warnings.catch_warnings():
+            # Doubts about a code system are told below, with the column.
+            warnings.simplefilter("ignore", MeaningWarning)
+            found = tax.match(held[name])
         try:
             tax.concepts(found["value"], found["count"].tolist(), name)
         except UnknownConceptError as error:
@@ -67,4 +74,4 @@ def convert(given: Namespace) -> None:
     check_new(given.out, bool(given.overwrite), [given.taxonomy])
     tax = _read(given)
     tax.save(given.out)
-    say(f"{given.out}: {len(tax):,} concepts")
+    say(f"{given.out}: {counted(len(tax), 'concept')}")

@@ -491,7 +491,9 @@ def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str
         if name not in names:
             close = difflib.get_close_matches(str(name), list(map(str, names)), n=1)
             hint = f"; did you mean {close[0]!r}?" if close else "."
-            raise UnknownColumnError(f"there is no column {name!r}{hint} There are {files.listed(names, 50)}")
+            comment = Advice("skip lines of comments with {}", comment="#") if str(names[0]).startswith("#") else None
+            told = f"there is no column {name!r}{hint} There are {files.listed(names, 50)}"
+            raise UnknownColumnError(told, remedy=comment)
     for name in names:
         if any("\ud800" <= sign <= "\udfff" for sign in str(name)):
             raise DataError("its name cannot be written as UTF-8", column=name)

@@ -50,7 +50,7 @@ def page(choice: Choice, title: str | None = None) -> Page:
 def _tiles(choice: Choice) -> list[Tile]:
     of = "" if choice.records == choice.rows else f"drawn from {choice.rows:,}"
     made = [Tile(number(choice.records), "Records", of)]
-    made.append(Tile(percent(choice.max_risk), "Largest risk borne", "what the suggestion has to keep"))
+    made.append(Tile(percent(choice.max_risk), "Largest accepted risk", "what the suggestion has to keep"))
     best = [row for row in rows_by_name(choice.table) if row["name"] == choice.suggestion.name]
     for row in best:
         bound = "none" if math.isnan(row["bound"]) else percent(row["bound"])

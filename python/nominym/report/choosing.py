@@ -62,7 +62,7 @@ class Choice:
     rows: int
     """Records of the table; more, where a sample was masked."""
     draws: int
-    """Times that each method was run."""
+    """Number of times that each method was run."""
     masked: tuple[Any, ...]
     kept: tuple[Any, ...]
     max_risk: float
@@ -130,7 +130,7 @@ def compare(
         mapping from names to them. By default the first three and "records", and "noise" where every masked column has
         a taxonomy or a matrix.
     max_risk
-        The largest re-identification probability that you can bear, such as 0.09; by default 1/k of the largest k.
+        The largest re-identification probability that you accept, such as 0.09; by default 1/k of the largest k.
     by
         What decides among the methods whose bound suffices: "loss", squared distances that values moved relative to
         those to one mean for all records; "counts", the total variation of single columns, numbers aside; or

@@ -350,7 +350,7 @@ def compared(table: pd.DataFrame, by: str, limit: float, suggested: str, unit: s
     top = max(float(shown[["largest", "bound"]].max().max()), limit) if len(shown) else limit
     figure.add_hline(
         limit, line={"color": chart.FAINT, "width": 1, "dash": "dot"}, annotation_position="bottom left",
-        annotation_text=f"largest risk borne, {percent(limit)}", annotation_font={"color": chart.FAINT, "size": 12},
+        annotation_text=f"largest accepted risk, {percent(limit)}", annotation_font={"color": chart.FAINT, "size": 12},
     )  # fmt: skip
     figure.update_yaxes(tickformat=".1%" if top < 0.1 else ".0%", range=[-0.08 * top, 1.1 * top])
     most = float(shown[by].max()) if len(shown) else 0.0

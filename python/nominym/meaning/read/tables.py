@@ -61,7 +61,7 @@ def read_edges(
     if columns is None:
         if len(first) != 2:
             fault = f"{len(first)} columns, and no column names that tell child from parent"
-            said = Code("name them in the first line and pass child= and parent=, or pass delimiter=")
+            said = Code("name them in the first line and pass child= and parent=, or levels=; or pass delimiter=")
             raise at_line(path, line, fault, Advice("{}", links=said))
         columns = {"child": 0, "parent": 1}
         rows = chain([(line, first)], rows)
