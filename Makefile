@@ -84,16 +84,8 @@ bench: build $(VENV)/.bench ## Run the benchmarks and write docs/benchmarks.md
 	$(PY) benches/report.py out/benchmarks.json docs
 	$(PY) benches/instructions.py
 
-study: build $(VENV)/.bench $(PEERS)/.made ## Repeat published tables and mask real diagnoses; writes docs/*-study.md, docs/reproduction.md and the tables of docs/guarantees.md
-	$(PY) benches/study_rank_swap.py docs
-	$(PY) benches/study_noise.py docs
-	$(PY) benches/study_data_swap.py docs
-	$(PY) benches/study_itemsets.py docs
-	$(PY) benches/study_guarantees.py docs
-	$(PY) benches/study_mixed.py docs
-	$(PY) benches/study_aggregate.py docs
-	$(PY) benches/reproduction.py docs
-	NOMINYM_PEERS=$(abspath $(PEERS)/bin/python) $(PY) benches/peers.py
+study: build $(VENV)/.bench $(PEERS)/.made ## Repeat published tables and mask real diagnoses; writes docs/*-study.md, docs/reproduction.md and the tables of docs/guarantees.md; RESUME=1 goes on
+	NOMINYM_PEERS=$(abspath $(PEERS)/bin/python) $(PY) benches/study.py docs $(if $(RESUME),--resume)
 
 wheel: $(VENV)/.wheel ## Build sdist and wheel for Linux into out/dist, check them, and run the quick start in a fresh environment
 	rm -rf out/dist

@@ -6,21 +6,29 @@ two seeds at most, to try it out; pages say how many seeds they are of.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
 import time
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 import nominym as nym
+from nominym.study.summary import t_quantile
 
 DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
 CELLS = Path(__file__).parents[1] / "out" / "study"
 COLOURS = ("#D55E00", "#56B4E9", "#009E73", "#0072B2", "#E69F00", "#999999", "#CC79A7")
 BEGAN = time.perf_counter()
+# Nothing of this is released.
+warnings.simplefilter("ignore", nym.SeedWarning)
+FAILED = "(not in this run:)"
+ALONE = "This page was written by itself, so the time of the whole study is not known."
 
 
 def seeds(count: int) -> range:
@@ -54,14 +62,54 @@ def how_often(holds: pd.Series) -> str:
     return {0: "in no run", len(holds): "in every run"}.get(count, f"in {count} of {len(holds)} runs")
 
 
+def listed(count: int) -> str:
+    """List the seeds of a study.
+
+    >>> listed(1), listed(10)
+    ('seed 0', 'seeds 0 to 9')
+    """
+    last = len(seeds(count)) - 1
+    return f"seeds 0 to {last}" if last else "seed 0"
+
+
+def interval(count: int) -> float:
+    """Return what a standard deviation of so many figures is multiplied with for half the width of an interval."""
+    return t_quantile(0.95, count - 1) / math.sqrt(count)
+
+
 def half(values: pd.Series) -> float:
     """Return half the width of the 95 % confidence interval of a mean (Student's t)."""
     return float(nym.study.means(pd.DataFrame({"measure": "x", "value": values, "error": ""}), "measure")["half"][0])
 
 
-def fill(page: str, parts: dict[str, str], folder: str) -> None:
-    """Write a page from its template: every place is filled, and every part has a place."""
+def spread(values: pd.Series, form: str) -> str:
+    """Write a mean ± half the width of its confidence interval, which one figure does not have.
+
+    >>> spread(pd.Series([1.0, 2.0, 3.0]), "{:.1f}"), spread(pd.Series([1.0]), "{:.1f}")
+    ('2.0 ± 2.5', '1.0')
+    """
+    wide = half(values)
+    return form.format(values.mean()) + ("" if math.isnan(wide) else f" ± {form.format(wide)}")
+
+
+def checked(text: str, claims: Mapping[str, bool]) -> str:
+    """Write the claims of a template, ``[[name: sentence]]``; one that does not hold in this run is marked.
+
+    >>> checked("It [[cold: is cold]] and [[wet: wet]].", {"cold": True, "wet": False})
+    'It is cold and (not in this run:) wet.'
+    """
+    assert set(re.findall(r"\[\[([a-z_]+): ", text)) == set(claims), "claims of the template and of the study differ"
+
+    def written(found: re.Match[str]) -> str:
+        return found[2] if claims[found[1]] else f"{FAILED} {found[2]}"
+
+    return re.sub(r"\[\[([a-z_]+): (.*?)\]\]", written, text, flags=re.DOTALL)
+
+
+def fill(page: str, parts: dict[str, str], folder: str, claims: Mapping[str, bool] | None = None) -> None:
+    """Write a page from its template: every place is filled, every part has a place, and every claim is checked."""
     template = Path(__file__).with_name(f"study_{page.replace('-', '_')}.md").read_text("utf-8")
+    template = checked(template, claims or {})
     places = set(re.findall(r"\{([a-z_0-9]+)\}", template))
     parts = {"minutes": f"{(time.perf_counter() - BEGAN) / 60:.0f}", **parts}
     assert places <= set(parts), f"{places - set(parts)} are not filled"

@@ -99,6 +99,10 @@ def hierarchies() -> Iterator[list[str]]:
     yield ["ARX hierarchies as input: strict, k = 10", f"RMSE {value:.3f}", "input only"]
 
 
+def table() -> str:
+    """Write all of it."""
+    return markdown(["what", "nominym", "peer"], [*classes(), *univariate(), *sdcmicro(), *hierarchies()])
+
+
 if __name__ == "__main__":
-    rows = [*classes(), *univariate(), *sdcmicro(), *hierarchies()]
-    sys.stdout.write(markdown(["what", "nominym", "peer"], rows) + "\n")
+    sys.stdout.write(table() + "\n")

@@ -5,7 +5,6 @@ It takes the cells that the studies have stored, and runs what is missing.
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import time
@@ -17,49 +16,67 @@ import numpy as np
 import pandas as pd
 
 import nominym as nym
+import peers
 import study_data_swap
 import study_itemsets
 import study_noise
 import study_rank_swap
 from nominym.itemsets import Itemsets
-from pages import CELLS, DATA, half, how_often, markdown, seeds
+from nominym.study.summary import t_quantile
+from pages import ALONE, DATA, how_often, listed, markdown, seeds, spread
 
 KS = study_rank_swap.KS
 SRS = dict(zip((1, 2, 3), list(study_rank_swap.HOW)[:3], strict=True))
-# A figure is near the printed one if it is within a quarter of it, or apart by no more than this; those of data
-# swapping are smaller.
-NEAR, ABSOLUTE, SMALL = 0.25, 0.01, 0.0005
+# A figure is near the printed one if it is within a quarter of it, or apart by one unit of its last printed place.
+NEAR, FOUR_PLACES, TWO_PLACES = 0.25, 0.0001, 0.01
 # Table 6, what the study of rank swapping leaves out: the third column, and the two other pairs.
 THIRD = {
     "rmse 2": (0.0011, 0.0579, 0.1649, 0.2948, 0.4174, 0.5035),
     "pair 1": (0, 0.0009, 0.0038, 0.0198, 0.1136, 0.1938),
     "pair 2": (0, 0.0059, 0.0126, 0.0271, 0.0875, 0.1585),
 }
+# Tables 7.6 and 7.11 of the thesis: semantic variances of both columns, and their distance correlation.
+FEATURES = {"sna-1": ("Table 7.6", (0.22, 0.24, 0.94)), "sna-2": ("Table 7.11", (0.15, 0.07, 0.88))}
+TESTS = "a test repeats it"
 
 Row = tuple[str, str, str]
 """What is printed, what came out, and the verdict."""
 
 
-Series = Sequence[Sequence[float]]
-"""Rows or columns of a printed table, which go along k, α or the variables."""
+Lines = Sequence[tuple[pd.DataFrame, Sequence[float]]]
+"""Rows or columns of a printed table, along k, α or the variables: our figures (seed × place), and the printed ones."""
 
 
-def judged(ours: Series, theirs: Series, apart: float = ABSOLUTE) -> tuple[str, str]:
-    """Say how many figures are near the printed ones, how alike rows rank on average, and the verdict that follows."""
-    pairs = [(np.asarray(a, float), np.asarray(b, float)) for a, b in zip(ours, theirs, strict=True)]
-    near = np.concatenate([np.abs(a - b) <= np.maximum(NEAR * b, apart) for a, b in pairs])
-    # A printed row that does not vary has no order.
-    ranks = [pd.Series(a).rank().corr(pd.Series(b).rank()) for a, b in pairs if len(set(a)) > 1 and len(set(b)) > 1]
-    rank = float(np.mean(ranks)) if ranks else math.nan
-    said = f"{near.sum()} of {len(near)} figures near, rank correlation {rank:.2f}"
-    if near.mean() >= 0.75:
+def judged(lines: Lines, unit: float) -> tuple[str, str]:
+    """Say how many figures are near the printed ones and how alike the lines rank, and the verdict that follows.
+
+    A printed figure is one draw: beside our mean, it is held against the 95 % prediction interval of one more draw.
+
+    >>> judged([(pd.DataFrame([[0.1, 0.2], [0.2, 0.3], [0.1, 0.2]]), [0.2, 0.25])], 0.01)
+    ('1 of 2 near, 2 of 2 within the draws, rank correlation 1.00', 'shape only')
+    """
+    near, within, ranks = [], [], []
+    for draws, printed in lines:
+        ours, theirs = draws.mean().to_numpy(), np.asarray(printed, float)
+        off = np.abs(ours - theirs)
+        near += list(off <= np.maximum(NEAR * theirs, unit + 1e-12))
+        if len(draws) > 1:
+            wide = t_quantile(0.95, len(draws) - 1) * draws.std().to_numpy() * math.sqrt(1 + 1 / len(draws))
+            within += list(off <= wide + unit / 2)
+        # A line that does not vary has no order.
+        if len(set(theirs)) > 1:
+            ranks.append(pd.Series(ours).rank().corr(pd.Series(theirs).rank()) if len(set(ours)) > 1 else 0.0)
+    least = min(ranks) if ranks else math.nan
+    drawn = f"{sum(within)} of {len(within)} within the draws, " if within else ""
+    said = f"{sum(near)} of {len(near)} near, {drawn}rank correlation {least:.2f}"
+    if np.mean(near) >= 0.75:
         return said, "reproduced"
-    return said, "shape only" if rank >= 0.8 else "contradicted"
+    return said, "shape only" if least >= 0.8 else "contradicted"
 
 
-def claimed(text: str, holds: pd.Series, verdict: str = "shape only") -> tuple[str, str]:
+def claimed(text: str, holds: pd.Series) -> tuple[str, str]:
     """Say how often a statement held; curves without numbers can only be compared in shape."""
-    return f"{text}: {how_often(holds)}", verdict if holds.mean() >= 0.9 else "contradicted"
+    return f"{text}: {how_often(holds)}", "shape only" if holds.mean() >= 0.9 else "contradicted"
 
 
 # ---- rank swapping
@@ -67,47 +84,48 @@ def claimed(text: str, holds: pd.Series, verdict: str = "shape only") -> tuple[s
 
 def rank_swapping(found: pd.DataFrame) -> Iterator[str]:
     """Write the tables and figures of the paper on rank swapping, and of sections 7.4 of the thesis."""
-    rows: list[Row] = [
-        ("Figures 1 to 4: distances, two rankings, an interval", "distances and orders (`tests/test_papers.py`)",
+    tests: list[Row] = [
+        ("Figures 1 to 4 (thesis 4-1 to 4-3, 5-1): distances, two rankings, an interval",
+         f"{TESTS} (`tests/test_papers.py`)", "reproduced"),
+        ("Definitions of distance, mean, variances, correlation and order (thesis, chapter 4)",
+         "as naive versions compute them (`tests/stats`, `tests/meaning`)", "reproduced"),
+        ("Algorithms 1 to 3 (thesis: SRS-Algorithms 1 to 3)", "record by record as naive versions (`tests/swap`)",
          "reproduced"),
     ]  # fmt: skip
+    rows: list[Row] = []
     details = []
     wanted = {"sdVar, diagnosis": 0.1148, "sdVar, procedure": 0.1240, "sdCor": 0.4595}
     features = pd.DataFrame([_features(seed) for seed in seeds(study_rank_swap.SEEDS)], columns=list(wanted))
-    said, verdict = judged([features.mean().tolist()], [list(wanted.values())])
-    rows.append(("Table 1 (thesis 7.1): features of Dataset1", said, _calibrated(verdict)))
-    cells = [
-        [name, f"{features[name].mean():.4f} ± {half(features[name]):.4f} ({theirs})"]
-        for name, theirs in wanted.items()
-    ]
+    said, verdict = judged([(features, list(wanted.values()))], FOUR_PLACES)
+    rows.append(("Table 1 (thesis 7.1): features of Dataset1", said, verdict))
+    cells = [[name, f"{spread(features[name], '{:.4f}')} ({theirs})"] for name, theirs in wanted.items()]
     details += ["#### Table 1: features of Dataset1", markdown(["feature", "ours (theirs)"], cells)]
     names = {"rmse 0": "RMSE diagnosis", "rmse 1": "RMSE procedure", "pair 0": "change of sdCor"}
     more = {"rmse 2": "RMSE secondary", "pair 1": "diagnosis, secondary", "pair 2": "procedure, secondary"}
     for number, ((data, method), printed) in enumerate(study_rank_swap.PUBLISHED.items(), 2):
-        held = found[(found["data"] == data) & (found["method"] == method)].groupby("k")
+        held = found[(found["data"] == data) & (found["method"] == method)]
         theirs = dict(zip(names, printed, strict=True)) | (THIRD if data == "Dataset3" else {})
-        ours = {name: held[name].mean() for name in theirs}
-        errors = [name for name in theirs if name.startswith("rmse")]
-        rest = [name for name in theirs if name.startswith("pair")]
-        for what, part in (("RMSE", errors), ("change of sdCor", rest)):
-            said, verdict = judged([list(ours[n]) for n in part], [theirs[n] for n in part])
+        ours = {name: held.pivot_table(name, "seed", "k") for name in theirs}
+        for what, kind in (("RMSE", "rmse"), ("change of sdCor", "pair")):
+            lines = [(ours[name], theirs[name]) for name in theirs if name.startswith(kind)]
             thesis = f" (thesis 7.{number})" if number < 6 else ""
-            rows.append((f"Table {number}{thesis}: {method}, {data}, {what}", said, _calibrated(verdict)))
+            rows.append((f"Table {number}{thesis}: {method}, {data}, {what}", *judged(lines, FOUR_PLACES)))
         table = [
-            [str(k), *(f"{ours[n].loc[k]:.3f} ± {half(held.get_group(k)[n]):.3f} ({theirs[n][i]:.3f})" for n in theirs)]
+            [str(k), *(f"{spread(ours[n][k], '{:.3f}')} ({theirs[n][i]:.3f})" for n in theirs)]
             for i, k in enumerate(KS)
         ]
         details += [
             f"#### {study_rank_swap.TABLES[data, method]}",
             markdown(["k", *({**names, **more}[n] for n in theirs)], table),
         ]
+    rows += _statements(found)
     rows += _curves(found)
-    yield from _section(rows, details)
+    yield from _section([*tests, *((what, said, _calibrated(verdict)) for what, said, verdict in rows)], details)
 
 
 def _calibrated(verdict: str) -> str:
     """Mark what was found on records whose generator was adjusted with the printed figures in sight."""
-    return f"{verdict}, calibrated" if verdict == "reproduced" else verdict
+    return verdict if verdict == "contradicted" else f"{verdict}, calibrated"
 
 
 def _features(seed: int) -> list[float]:
@@ -116,93 +134,195 @@ def _features(seed: int) -> list[float]:
     return [*variances, nym.stats.distance_correlation(frame["diagnosis"], frame["procedure"], *tax.values())]
 
 
+def _laid(found: pd.DataFrame, figure: str) -> pd.DataFrame:
+    """Lay out a figure of Dataset1: a row for each seed and k, a column for each method."""
+    return found[found["data"] == "Dataset1"].pivot_table(figure, ["seed", "k"], "method")
+
+
+def _statements(found: pd.DataFrame) -> Iterator[Row]:
+    """Check what the text says on tables 2 to 6."""
+    both = pd.concat([_laid(found, f"rmse {column}") for column in (0, 1)])
+    fixed, dynamic, records = SRS.values()
+    lower = (both[dynamic] < both[fixed]) & (both[records] < both[fixed])
+    yield "Text on tables 2 to 4: Algorithms 2 and 3 against 1", *claimed("smaller RMSE than SRS-1", lower)
+    yield (
+        "Text on tables 3 and 4: Algorithm 2 against 3",
+        *claimed("SRS-2 has the smaller RMSE", both[dynamic] < both[records]),
+    )
+    kept = _laid(found, "pair 0")
+    better = kept[records] < kept[[fixed, dynamic]].min(axis=1)
+    yield "Text on tables 2 to 4: correlation", *claimed("SRS-3 keeps more of it than SRS-1 and SRS-2", better)
+    for number, method in SRS.items():
+        grows = pd.concat([_laid(found, f"rmse {column}")[method].unstack("k") for column in (0, 1)]).diff(axis=1)
+        up = (grows.iloc[:, 1:] > 0).all(axis=1)
+        yield f"Text on tables 2 to 4: growth, Algorithm {number}", *claimed("RMSE grows with every step of k", up)
+    still = found[(found["data"] == "Dataset2") & (found["k"] == 2) & (found["method"] == records)]["rmse"] == 0
+    yield "Text on table 5: k = 2 changes nothing where tuples repeat", *claimed("RMSE is 0", still)
+
+
 def _curves(found: pd.DataFrame) -> Iterator[Row]:
     """Check the statements on figures 5 to 7 (thesis 7-1 to 7-3), which have curves but no numbers."""
-    one = found[found["data"] == "Dataset1"]
-
-    def laid(figure: str) -> pd.DataFrame:
-        return one.pivot_table(figure, ["seed", "k"], "method")
-
+    fixed, *better = SRS.values()
+    baselines = ["random", "distributional"]
     for number, column in ((5, 0), (6, 1)):
-        at = laid(f"rmse {column}")
-        low = (at[SRS[2]] < at["distributional"]) & (at[SRS[3]] < at["distributional"])
-        low &= (at[SRS[2]] < at["random"]) & (at[SRS[3]] < at["random"])
-        said, verdict = claimed("SRS-2 and SRS-3 below data swapping and distributional rank swapping", low)
-        yield f"Figure {number} (thesis 7-{column + 1}): RMSE of all methods", said, verdict
-    at = laid("pair 0")
-    worst = at[[SRS[2], SRS[3]]].max(axis=1) < at[["random", "distributional"]].min(axis=1)
-    said, verdict = claimed("SRS-2 and SRS-3 keep more of the correlation than both", worst)
-    yield "Figure 7 (thesis 7-3): correlation of all methods", said, verdict
-    worst = at[SRS[1]] < at[["random", "distributional"]].min(axis=1)
-    said, verdict = claimed("SRS-1 keeps more than data swapping and distributional rank swapping", worst)
-    yield "Figure 7: SRS-1 beside the baselines", said, verdict
+        at = _laid(found, f"rmse {column}")
+        figure = f"Figure {number} (thesis 7-{column + 1})"
+        low = at[better].max(axis=1) < at[baselines].min(axis=1)
+        said = "SRS-2 and SRS-3 below data swapping and distributional rank swapping"
+        yield f"{figure}: RMSE, SRS-2 and SRS-3", *claimed(said, low)
+        yield f"{figure}: RMSE, SRS-1", *claimed("below data swapping", at[fixed] < at["random"])
+        said = "distributional rank swapping below data swapping"
+        yield f"{figure}: RMSE, the baselines", *claimed(said, at["distributional"] < at["random"])
+    at = _laid(found, "pair 0")
+    kept = at[better].max(axis=1) < at[baselines].min(axis=1)
+    yield "Figure 7 (thesis 7-3): correlation, SRS-2 and SRS-3", *claimed("keep more of it than both baselines", kept)
+    kept = at[fixed] < at[baselines].min(axis=1)
+    yield "Figure 7 (thesis 7-3): correlation, SRS-1", *claimed("keeps more of it than both baselines", kept)
 
 
 # ---- noise, data swapping, item sets, marginality
 
 
 def noise(found: dict[str, study_noise.Runs]) -> Iterator[str]:
-    """Write the tables of the thesis on noise."""
+    """Write the tables and figures of the thesis on noise."""
     rows: list[Row] = [
         ("Section 6.2: gingivitis and gastritis; figure 6-1: the domain of an attribute",
-         "the printed distance; the domain (`tests/meaning`, `tests/test_papers.py`)", "reproduced"),
-        ("Figures 6-3 and 6-4: candidates by the sign of an error", "every replacement is one of the definition "
-         "(`tests/noise/test_rule.py`)", "reproduced"),
-        ("Tables 2.1, 2.2, 4.1, 6.1: surveys and guides", "no figures", "–"),
+         f"{TESTS} (`tests/meaning`, `tests/test_papers.py`)", "reproduced"),
+        ("Figures 6-3 and 6-4: candidates by the sign of an error; SNA-Algorithms 1 to 3",
+         "every replacement is one of the definition (`tests/noise`)", "reproduced"),
+        ("Tables 2.1, 2.2, 4.1, 6.1, figures 6-2 and 6-5: surveys, guides, diagrams", "no figures to repeat", "–"),
     ]  # fmt: skip
     details = []
-    for (shape, method), printed in study_noise.PUBLISHED.items():
-        runs = {alpha: found[shape][method, alpha].mean(numeric_only=True) for alpha in study_noise.ALPHAS}
+    for shape, (number, printed) in FEATURES.items():
+        drawn = pd.DataFrame([_noise_features(shape, seed) for seed in seeds(study_noise.SEEDS)])
+        said, verdict = judged([(drawn, printed)], TWO_PLACES)
+        means = ", ".join(f"{spread(drawn[i], '{:.2f}')} ({printed[i]:.2f})" for i in drawn)
+        rows.append((f"{number}: sVar of both columns, sdCor", f"{means}: {said}", verdict))
+    for (shape, method), published in study_noise.PUBLISHED.items():
         number = study_noise.TABLES[shape, method]
-        for what, place in (("RMSE and target", (2, 3)), ("means and variances", (0, 1))):
-            keys = [("mean", "variance", "rmse", "target")[i] for i in place]
-            ours = [[runs[a][f"{key} {c}"] for a in study_noise.ALPHAS] for c in (0, 1) for key in keys]
-            theirs = [printed[c][i] for c in (0, 1) for i in place]  # type: ignore[index]
-            rows.append((f"{number}: {method}, {what}", *judged(ours, theirs)))
-        rows.append(
-            (f"{number}: {method}, change of sdCor", *judged([[runs[a]["change"] for a in runs]], [printed[2]]))
+
+        def drawn_of(figure: str, shape: str = shape, method: str = method) -> pd.DataFrame:
+            return pd.DataFrame({alpha: found[shape][method, alpha][figure] for alpha in study_noise.ALPHAS})
+
+        for place, (what, key) in enumerate((("means", "mean"), ("variances", "variance"), ("RMSE", "rmse"),
+                                             ("target", "target"))):  # fmt: skip
+            lines = [(drawn_of(f"{key} {column}"), published[column][place]) for column in (0, 1)]  # type: ignore[index]
+            rows.append((f"{number}: {method}, {what}", *judged(lines, TWO_PLACES)))
+        rows.append((f"{number}: {method}, change of sdCor", *judged([(drawn_of("change"), published[2])], TWO_PLACES)))
+        details += [f"#### {number}: {method}", study_noise.table(found[shape], method, published)]
+    lines = [
+        (
+            pd.DataFrame({name: found["sna-1"][name, 1.0][f"mean {i}"] for name in study_noise.MEANS}),
+            [printed[i] for printed in study_noise.MEANS.values()],
         )
-        details += [f"#### {number}: {method}", study_noise.table(found[shape], method, printed)]
-    ours = [[found["sna-1"][name, 1.0][f"mean {i}"].mean() for name in study_noise.MEANS] for i in (0, 1)]
-    theirs = list(zip(*study_noise.MEANS.values(), strict=True))
-    rows.append(("Table 7.10: means of all methods", *judged(ours, theirs)))
-    what = "records, categories and correlation as printed (`SHAPES`), variances larger"
-    rows.append(("Tables 7.6 and 7.11: features of the data", what, "shape only"))
-    yield from _section(rows, details)
+        for i in (0, 1)
+    ]
+    rows.append(("Table 7.10: means of all methods", *judged(lines, TWO_PLACES)))
+    yield from _section([*rows, *_noise_statements(found)], details)
 
 
-def data_swapping(runs: pd.DataFrame) -> Iterator[str]:
+def _noise_features(shape: str, seed: int) -> list[float]:
+    frame, tax = study_noise.drawn(shape)(seed)
+    variances = [nym.stats.semantic_variance(frame[name], tax[name]) for name in frame]
+    return [*variances, nym.stats.distance_correlation(*(frame[name] for name in frame), *tax.values())]
+
+
+def _noise_statements(found: dict[str, study_noise.Runs]) -> Iterator[Row]:
+    """Check figures 7-4 to 7-6, which have no numbers, and what the text says on tables 7.7 to 7.13."""
+    first = found["sna-1"]
+    names = [name for name in study_noise.METHODS if (name, 0.1) in first]
+    for number, figure, what in ((4, "rmse 0", "RMSE, first column"), (5, "rmse 1", "RMSE, second column"),
+                                 (6, "change", "correlation")):  # fmt: skip
+        least = pd.concat([first[name, 1.0][figure] for name in study_noise.BASELINES], axis=1).min(axis=1)
+        low = pd.concat([first[name, alpha][figure] < least for name in names for alpha in study_noise.ALPHAS])
+        said = "every semantic method changes less than both baselines"
+        yield f"Figure 7-{number}: {what}", *claimed(said, low)
+    checked = {shape: study_noise.holds(found[shape], guided) for shape, guided in study_noise.GUIDED.items()}
+
+    def of(statement: str, *shapes: str, alphas: Sequence[float] = study_noise.ALPHAS) -> pd.Series:
+        return pd.concat([checked[shape][statement][a] for shape in shapes for a in alphas])
+
+    text = "Text of section 7.5"
+    yield (
+        f"{text}: actual error",
+        *claimed("RMSE at least the target, α below 1", of("reached", *checked, alphas=(0.1, 0.3, 0.5))),
+    )
+    grows = pd.concat([pd.DataFrame({a: runs[name, a][f"rmse {i}"] for a in study_noise.ALPHAS}).diff(axis=1)
+                       for runs in found.values() for name in study_noise.METHODS if (name, 0.1) in runs
+                       for i in (0, 1)])  # fmt: skip
+    yield f"{text}: growth", *claimed("RMSE grows with every step of α", (grows.iloc[:, 1:] > 0).all(axis=1))
+    small = pd.concat([first[name, a][f"variance {i}"] < 0.25 * a for name in names for a in study_noise.ALPHAS
+                       for i in (0, 1)])  # fmt: skip
+    yield f"{text}: variance", *claimed("off by less than a quarter of α (Dataset1)", small)
+    yield (
+        f"{text}: correlated noise",
+        *claimed("keeps more of the correlation than uncorrelated", of("correlated", "sna-1")),
+    )
+    yield f"{text}: SNA-2", *claimed("keeps more of the correlation than SNA-1", of("guided", "sna-1"))
+    yield f"{text}: SNA-3", *claimed("keeps more of the correlation than SNA-1", of("guided", "sna-2"))
+    yield f"{text}: SNA-1", *claimed("mean as near as with SNA-2 or SNA-3, or nearer", of("mean", *checked))
+
+
+def data_swapping(runs: pd.DataFrame, frame: pd.DataFrame) -> Iterator[str]:
     """Write the tables and the figure of the report on data swapping."""
+    sizes = dict(zip(study_data_swap.NAMES, (3, 4, 5, 2, 2, 2, 3, 2), strict=True))
+    same = len(frame) == 48_842 and {name: frame[name].nunique() for name in frame} == sizes
+    what = f"{len(frame):,} records, {', '.join(str(frame[name].nunique()) for name in frame)} categories"
     rows: list[Row] = [
-        ("Table 1: six records; feasible, true and compensating swaps", "as printed (`tests/swap/test_data_swap.py`)",
+        ("Table 1: six records; feasible, true and compensating swaps", f"{TESTS} (`tests/swap/test_data_swap.py`)",
          "reproduced"),
-        ("Table 2: variables and categories", "the same, recoded from Adult", "reproduced"),
+        ("Table 2: variables and categories of 48,842 records", f"recoded from Adult: {what}",
+         "reproduced" if same else "contradicted"),
     ]  # fmt: skip
-    halved = runs.assign(hellinger=np.sqrt(runs["hellinger"] / 2))
-    printed = {title: (measure, runs) for measure, title in study_data_swap.TITLES.items()}
-    printed["Table 3, if it holds √(H/2) in place of H, as it seems"] = ("hellinger", halved)
-    for title, (measure, of) in printed.items():
-        mean, table = study_data_swap.two_way(of, measure, 0.05)[0], study_data_swap.PUBLISHED[measure]
-        columns = [(mean[name].drop(name), table[name].drop(name)) for name in study_data_swap.NAMES]
-        rows.append((title, *judged([list(a) for a, _ in columns], [list(b) for _, b in columns], SMALL)))
+    for measure, title in study_data_swap.TITLES.items():
+        rows.append((title, *judged(_cells(runs, measure), FOUR_PLACES)))
+        if measure == "hellinger":
+            halved = runs.assign(hellinger=np.sqrt(runs["hellinger"] / 2))
+            said, _ = judged(_cells(halved, measure), FOUR_PLACES)
+            what = f"{said}; a conjecture made with the printed figures in sight, so it is no reproduction"
+            rows.append(("Table 3, if it holds √(H/2) in place of H", what, "–"))
     for measure in study_data_swap.JOINT:
-        mean = study_data_swap.eight_way(runs, measure)[0]
-        grows = (mean.diff(axis=1).iloc[:, 1:] > 0).all(axis=1)
-        rows.append(
-            (f"Figure 1: 8-way {measure.replace('_', ' ')}", *claimed("grows with the rate, by variable", grows))
-        )
+        by = runs[runs["x"].isna()].pivot_table(measure, ["swapped", "seed"], "rate")
+        grows = (by.diff(axis=1).iloc[:, 1:] > 0).all(axis=1)
+        said = "grows with the rate, by variable and seed"
+        rows.append((f"Figure 1: 8-way {measure.replace('_', ' ')}", *claimed(said, grows)))
+    stated = study_data_swap.statements(runs)
+    for what, said, holds in stated:
+        if holds == "no":
+            rows.append((f"Text: {what}", said, "contradicted"))
+    kept = sum(holds == "yes" for *_, holds in stated)
+    rows.append(
+        (f"Text: the other {kept} of {len(stated)} statements", "hold on the means over the seeds", "shape only")
+    )
     text = "Cell by cell, with the statements of its text checked: [data swapping, a study](data-swapping-study.md)."
     yield from _section(rows, [text])
 
 
-def item_sets(found: pd.DataFrame) -> Iterator[str]:
+def _cells(runs: pd.DataFrame, measure: str) -> Lines:
+    """Lay out the columns of a printed table of pairs, without their means, which say nothing new."""
+    table = study_data_swap.PUBLISHED[measure].drop("mean")
+    lines = []
+    for name in study_data_swap.NAMES:
+        draws = study_data_swap.pairs(runs, measure, 0.05)[name].T.drop(columns=name)
+        lines.append((draws, table[name].drop(name).tolist()))
+    return lines
+
+
+def item_sets(found: pd.DataFrame, sets: dict[str, Itemsets]) -> Iterator[str]:
     """Write the examples and figures of the paper on item sets."""
+    sizes = {name: (each.n, len(each.core.items()) / each.n, each.n_items) for name, each in sets.items()}
+    told = {name: "{:,} records, {:.0f} items each, {:,} in all".format(*size) for name, size in sizes.items()}
     rows: list[Row] = [
         ("Tables 1 to 4, figures 1, 4 and 5: the example", "orders, lengths, bases, distances, thresholds and matches "
          "(`tests/itemsets/test_recode.py`)", "reproduced"),
-        ("Table 5: Gray codes", "one bit a step (`tests/test_papers.py`)", "reproduced"),
-        ("Figures 2 and 3: cycles, dead ends", "illustrations; every extraction is tested (`tests/itemsets`)", "–"),
-        ("Table 6: data sets", "chess the same; of pumsb the first 4,334 of 49,046 records", "shape only"),
+        ("Table 5: Gray codes", f"{TESTS} (`tests/test_papers.py`)", "reproduced"),
+        ("Algorithms 1 and 2, figures 2 and 3: assignments, cycles, dead ends",
+         "every assignment covers every record once (`tests/itemsets`)", "reproduced"),
+        ("Table 6: chess, 3,196 records, 37 items each, 75 in all", told["chess"],
+         "reproduced" if sizes["chess"][0] == 3_196 and sizes["chess"][2] == 75 else "contradicted"),
+        ("Table 6: pumsb, 49,046 records, 75 items each, 7,117 in all",
+         f"only its beginning was available: {told['pumsb']}",
+         "not reproducible"),
     ]  # fmt: skip
     gray, tsp = list(study_itemsets.WITH_K)[:2]
     cahd, walk = list(study_itemsets.WITH_L)[:2]
@@ -219,26 +339,20 @@ def item_sets(found: pd.DataFrame) -> Iterator[str]:
                 what = "error rate" if figure == "rate" else f"query error, {figure} items"
                 said = claimed(f"{better} below {worse}", parts[0] < parts[1])
                 rows.append((f"Figure 6({letters[panel]}) {data}, {what}", *said))
-    kept = CELLS / "times.json"
-    if kept.exists():
-        by_k, by_size, diverse = (
-            {name: {int(x): t for x, t in line.items()} for name, line in part.items()}
-            for part in json.loads(kept.read_text())
-        )
-        for panel, part in (("a", by_k), ("b", by_size)):
-            faster = pd.Series(part["closed-walk"]) < pd.Series(part["wmc"])
-            rows.append(
-                (
-                    f"Figure 7({panel}): time of extraction",
-                    *claimed("closed walks faster than backtracking, by point", faster),
-                )
-            )
-        slower = pd.Series(diverse[walk]) > pd.Series(diverse[cahd])
-        rows.append(("Figure 7(c): time of l-diversity", *claimed("more time than CAHD, by size", slower)))
-    else:
-        rows.append(("Figure 7: times", "not measured in this run", "–"))
+    by_k, by_size, diverse = study_itemsets.stored_times()
+    said = "closed walks faster than backtracking"
+    rows.append(("Figure 7(a) pumsb: time of extraction by k", *claimed(said, study_itemsets.faster(by_k))))
+    rows.append(("Figure 7(b) chess × 1 to 16: time of extraction", *claimed(said, study_itemsets.faster(by_size))))
+    slow, fast = (pd.DataFrame(diverse[name]) for name in (walk, cahd))
+    rows.append(("Figure 7(c) chess × 1 to 16: time of l-diversity",
+                 *claimed(f"{walk} slower than {cahd}", (slow > fast).stack())))  # fmt: skip
+    growth = [one[16] / one[1] for one in (slow, fast)]
+    each = " and ".join(f"× {spread(one, '{:.0f}')}" for one in growth)
+    said = f"{each} for 16 times the records; within a factor of 2"
+    rows.append(("Figure 7(c): both grow alike", *claimed(said, (growth[0] / growth[1]).between(0.5, 2))))
     text = (
-        "Panels and numbers: [set-valued records, a study](item-sets-study.md). Figure 7 compares times of one machine."
+        "Panels and numbers: [set-valued records, a study](item-sets-study.md). Figure 7 is of processor time, on one "
+        f"machine ({listed(study_itemsets.TIMED)})."
     )
     yield from _section(rows, [text])
 
@@ -272,6 +386,7 @@ def marginality() -> Iterator[str]:
         ("Algorithm 1, VarH", f"against what is printed {stats}", "reproduced"),
         ("Definition 4, theorem 1: SSE-distance of nominal attributes", f"property test {stats}", "reproduced"),
         ("Theorem 2: of numerical attributes", f"property test {papers}", "reproduced"),
+        ("Corollary 1, with lemma 5: of both kinds together", f"property tests {papers}", "reproduced"),
         ("Lemma 4: VarM and VarH order samples of one size alike", *_variances()),
     ]
     yield from _section(rows, [])
@@ -290,31 +405,31 @@ def main(folder: str) -> None:
     began = time.perf_counter()
     papers = study_rank_swap.like_the_papers()
     shapes = study_noise.on_shapes()
-    runs = study_data_swap.swapped(study_data_swap.recoded(nym.datasets.load_adult(DATA / "adult")))
+    frame = study_data_swap.recoded(nym.datasets.load_adult(DATA / "adult"))
+    runs = study_data_swap.swapped(frame)
     sets = {name: Itemsets.from_fimi(DATA / "fimi" / file) for name, file in study_itemsets.FILES.items()}
     found = study_itemsets.losses(sets)
     sections: dict[str, tuple[int, Callable[[], Iterator[str]]]] = {
         "Semantic rank swapping (2019), and chapters 4, 5 and 7.4 of the thesis":
-            (len(seeds(study_rank_swap.SEEDS)), lambda: rank_swapping(papers)),
-        "Semantic noise: chapters 6 and 7.5 of the thesis (2017)":
-            (len(seeds(study_noise.SEEDS)), lambda: noise(shapes)),
-        "Data swapping (2003)": (len(seeds(study_data_swap.SEEDS)), lambda: data_swapping(runs)),
-        "Nonreciprocal recoding of item sets (2012)": (len(seeds(study_itemsets.SEEDS)), lambda: item_sets(found)),
+            (study_rank_swap.SEEDS, lambda: rank_swapping(papers)),
+        "Semantic noise: chapters 6 and 7.5 of the thesis (2017)": (study_noise.SEEDS, lambda: noise(shapes)),
+        "Data swapping (2003)": (study_data_swap.SEEDS, lambda: data_swapping(runs, frame)),
+        "Nonreciprocal recoding of item sets (2012)": (study_itemsets.SEEDS, lambda: item_sets(found, sets)),
         "Semantic marginality (2013)": (0, marginality),
     }  # fmt: skip
     written: list[str] = []
     for title, (count, section) in sections.items():
-        seeded = f"Seeds 0 to {count - 1}." if count > 1 else "Seed 0." if count else "No draws."
+        seeded = f"{listed(count).capitalize()}." if count else "No draws."
         written += [f"## {title}", seeded, *section()]
     text = "\n\n".join(written)
-    names = ("reproduced", "reproduced, calibrated", "shape only", "contradicted")
-    counts = {verdict: text.count(f"| {verdict} |") for verdict in names}
-    short = f"**{', '.join(f'{count} {verdict}' for verdict, count in counts.items() if count)}.**".replace(
-        "reproduced, calibrated", "reproduced on calibrated data"
-    )
-    minutes = (time.perf_counter() - began) / 60
+    verdicts = ("reproduced", "reproduced, calibrated", "shape only", "shape only, calibrated", "contradicted",
+                "not reproducible")  # fmt: skip
+    counts = {verdict: text.count(f"| {verdict} |") for verdict in verdicts}
+    short = f"**{'; '.join(f'{count} {verdict}' for verdict, count in counts.items() if count)}.**"
+    parts = {"short": short, "sections": text, "peers": peers.table(), "alone": ALONE}
+    parts["minutes"] = f"{(time.perf_counter() - began) / 60:.1f}"
     page = Path(__file__).with_suffix(".md").read_text("utf-8")
-    for name, part in {"short": short, "minutes": f"{minutes:.1f}", "sections": text}.items():
+    for name, part in parts.items():
         page = page.replace(f"{{{name}}}", part)
     Path(folder, "reproduction.md").write_text(page, "utf-8")
 

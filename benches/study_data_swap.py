@@ -18,7 +18,7 @@ import pandas as pd
 
 import nominym as nym
 from nominym import distortion
-from pages import DATA, fill, markdown, run, seeds
+from pages import DATA, fill, half, interval, markdown, run, seeds
 
 RATES = (0.01, 0.05, 0.1)
 SEEDS = 20
@@ -139,33 +139,39 @@ def swapped(frame: pd.DataFrame) -> pd.DataFrame:
     return laid.assign(x=pairs[0], y=pairs[2])
 
 
+def pairs(runs: pd.DataFrame, measure: str, rate: float) -> pd.DataFrame:
+    """Lay one measure out as the report does, with a column for each swapped variable and seed."""
+    held = runs[(runs["rate"] == rate) & runs["x"].notna()]
+    held = held[(held["x"] == held["swapped"]) | (held["y"] == held["swapped"])]
+    other = held["x"].where(held["y"] == held["swapped"], held["y"]).astype(str)
+    return held.assign(other=other).pivot_table(measure, "other", ["swapped", "seed"]).reindex(NAMES)
+
+
 def two_way(runs: pd.DataFrame, measure: str, rate: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Lay one measure out as the report does: means over the seeds, and standard deviations."""
-    pairs = runs[(runs["rate"] == rate) & runs["x"].notna()]
-    pairs = pairs[(pairs["x"] == pairs["swapped"]) | (pairs["y"] == pairs["swapped"])]
-    other = pairs["x"].where(pairs["y"] == pairs["swapped"], pairs["y"]).astype(str)
-    cells = pairs.assign(other=other).pivot_table(measure, "other", ["swapped", "seed"]).reindex(NAMES)
+    """Return means over the seeds, and standard deviations, with a row for the mean of a column."""
+    cells = pairs(runs, measure, rate)
     cells.loc["mean"] = cells.mean()
     by = cells.T.groupby(level="swapped")
     return by.mean().T.reindex(columns=NAMES), by.std().T.reindex(columns=NAMES)
 
 
 def eight_way(runs: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Give one measure of all variables together by swapped variable and rate: means and standard deviations."""
+    """Give one measure of all variables together by swapped variable and rate: means, and halves of their intervals."""
     by = runs[runs["x"].isna()].groupby(["swapped", "rate"])[measure]
-    return by.mean().unstack().reindex(NAMES), by.std().unstack().reindex(NAMES)
+    return by.mean().unstack().reindex(NAMES), by.agg(half).unstack().reindex(NAMES)
 
 
 def tables(runs: pd.DataFrame) -> Iterator[str]:
     """Write tables 3 to 7, ours beside the published figures."""
     for measure, title in TITLES.items():
         mean, deviation = two_way(runs, measure, 0.05)
+        wide = deviation * interval(len(seeds(SEEDS)))
         published = PUBLISHED[measure]
         rows = []
         for row in mean.index:
             cells = [str(row)]
             for name in NAMES:
-                ours = f"{mean.loc[row, name]:.4f} ± {deviation.loc[row, name]:.4f} ({published.loc[row, name]:.4f})"
+                ours = f"{mean.loc[row, name]:.4f} ± {wide.loc[row, name]:.4f} ({published.loc[row, name]:.4f})"
                 cells.append("–" if row == name else ours)
             rows.append(cells)
         yield f"### {title}"
@@ -195,8 +201,8 @@ def extremes(values: pd.Series, count: int = 1) -> tuple[set[str], set[str]]:
     return set(values.nlargest(count).index), set(values.nsmallest(count).index)
 
 
-def findings(runs: pd.DataFrame) -> str:
-    """Check what the text of the report states."""
+def statements(runs: pd.DataFrame) -> list[list[str]]:
+    """Check what the text of the report states: the statement, what was found, and whether it holds."""
     joint = {measure: eight_way(runs, measure)[0] for measure in JOINT}
     rows: list[list[str]] = []
 
@@ -244,16 +250,16 @@ def findings(runs: pd.DataFrame) -> str:
         least, most = float(cells.min(axis=None)), float(cells.max(axis=None))
         what = f"adV ranges over about {low}–{high} at {rate:.0%} (largest within a fifth)"
         state(what, f"{least:.4f}–{most:.4f}", abs(most - high) < high / 5)
-    return markdown(["the report states", "found", "holds"], rows)
+    return rows
 
 
 def figure(runs: pd.DataFrame, path: Path) -> None:
     """Draw the three panels of figure 1."""
     drawn, panels = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
     for axes, measure in zip(panels, JOINT, strict=True):
-        mean, deviation = eight_way(runs, measure)
+        mean, wide = eight_way(runs, measure)
         for rate, colour, mark in zip(RATES, COLOURS, MARKS, strict=True):
-            axes.errorbar(range(8), mean[rate], deviation[rate], fmt=mark, color=colour, label=f"{rate:.0%}", capsize=2)
+            axes.errorbar(range(8), mean[rate], wide[rate], fmt=mark, color=colour, label=f"{rate:.0%}", capsize=2)
         axes.set_xticks(range(8), NAMES, rotation=45)
         axes.set_ylim(bottom=0)
         axes.set_title(f"8-way {measure.replace('_', ' ')}")
@@ -265,10 +271,9 @@ def figure(runs: pd.DataFrame, path: Path) -> None:
 def panels(runs: pd.DataFrame) -> Iterator[str]:
     """Write the figures behind the picture."""
     for measure in JOINT:
-        mean, deviation = eight_way(runs, measure)
+        mean, wide = eight_way(runs, measure)
         rows = [
-            [f"{rate:.0%}", *(f"{mean.loc[n, rate]:.4f} ± {deviation.loc[n, rate]:.4f}" for n in NAMES)]
-            for rate in RATES
+            [f"{rate:.0%}", *(f"{mean.loc[n, rate]:.4f} ± {wide.loc[n, rate]:.4f}" for n in NAMES)] for rate in RATES
         ]
         yield f"**8-way {measure.replace('_', ' ')}**"
         yield markdown(["rate", *NAMES], rows)
@@ -295,8 +300,10 @@ def whole(frame: pd.DataFrame) -> pd.Series:
     return frame.astype(str).agg("|".join, axis=1)
 
 
-def reasons(frame: pd.DataFrame, taxonomies: dict[str, nym.Taxonomy], k: int, how: dict[str, str]) -> str:
-    """Tell which records change, and whether random swaps of the same records distort as much."""
+def reasons(
+    frame: pd.DataFrame, taxonomies: dict[str, nym.Taxonomy], k: int, how: dict[str, str]
+) -> tuple[str, dict[str, bool]]:
+    """Tell which records change, and whether random swaps of the same records distort as much; and check the text."""
     before = whole(frame)
     alike = before.map(before.value_counts())
     found: dict[str, list[list[float]]] = {}
@@ -327,18 +334,30 @@ def reasons(frame: pd.DataFrame, taxonomies: dict[str, nym.Taxonomy], k: int, ho
         tell("data swapping among the values that rank swapping changed", inside)
     rows = []
     for who, runs in found.items():
-        mean, deviation = np.mean(runs, axis=0), np.std(runs, axis=0, ddof=1)
-        cells = [f"{m:.1%} ± {d:.1%}" for m, d in zip(mean[:5], deviation[:5], strict=True)]
-        cells += [f"{m:.4f} ± {d:.4f}" for m, d in zip(mean[5:], deviation[5:], strict=True)]
+        mean, wide = np.mean(runs, axis=0), np.std(runs, axis=0, ddof=1) * interval(len(runs))
+        cells = [f"{m:.1%} ± {d:.1%}" for m, d in zip(mean[:5], wide[:5], strict=True)]
+        cells += [f"{m:.4f} ± {d:.4f}" for m, d in zip(mean[5:], wide[5:], strict=True)]
         rows.append([who, *cells])
     rows.append(["all records", "", "", f"{(alike == 1).mean():.1%}", f"{(alike <= 5).mean():.1%}", "", "", ""])
     head = ["", "changed values", "changed records", "of these unique before", "with up to 5 alike before",
             "8-way total variation by changed records", "8-way hellinger", "8-way total_variation"]  # fmt: skip
-    return markdown(head, rows)
+    ranked, values, records, inside = (np.mean(runs, axis=0) for runs in found.values())
+    few = float((alike <= 5).mean())
+    rare, common = ranked[3] * ranked[1] / few, (1 - ranked[3]) * ranked[1] / (1 - few)
+    claims = {
+        "fewer_records": ranked[1] < values[1],
+        "as_many_records": bool((records[5:] < ranked[5:]).all()),
+        "mostly_rare": ranked[3] > 0.5 and ranked[2] >= 0.25,
+        "rare_change": rare >= 0.5 and common < 0.1,
+        "chance": few < values[3] < 1.5 * few,
+        "compensated": values[4] < ranked[4],
+        "inside": bool((inside[5:] > ranked[5:]).all()),
+    }
+    return markdown(head, rows), {name: bool(holds) for name, holds in claims.items()}
 
 
-def semantic(adult: pd.DataFrame) -> Iterator[str]:
-    """Compare semantic rank swapping with data swapping that changes as many values."""
+def semantic(adult: pd.DataFrame, claims: dict[str, bool]) -> Iterator[str]:
+    """Compare semantic rank swapping with data swapping that changes as many values; claims are to hold for both."""
     folder = DATA / "adult" / "hierarchies"
     taxonomies = {name: nym.read_taxonomy(folder / f"adult_hierarchy_{name}.csv") for name in SEMANTIC}
     small = recoded(adult)[["Age", "Sex", "AvgHrs", "AnnSal"]]
@@ -355,16 +374,26 @@ def semantic(adult: pd.DataFrame) -> Iterator[str]:
         k = min(KS, key=lambda k: abs(np.mean(list(changed[k].values())) - 0.05))
         masked = {f"{method}, k = {k}": tried[k].data}
         masked["data swapping"] = by_chance(frame, changed[k], 0)
-        why += [f"**{method}, k = {k}**", reasons(frame, taxonomies, k, how)]
+        text, holds = reasons(frame, taxonomies, k, how)
+        why += [f"**{method}, k = {k}**", text]
         found = {who: distortion.table(frame, data) for who, data in masked.items()}
+        moved = []
         for who, data in masked.items():
             errors = [nym.stats.rmse(frame[n], data[n], taxonomies[n]) for n in SEMANTIC]
             shares = ", ".join(f"{(frame[n].astype(str) != data[n].astype(str)).mean():.1%}" for n in SEMANTIC)
+            moved.append(np.mean(errors))
             pairs, joint = found[who].iloc[:-1], found[who].iloc[-1]
             summaries.append([who, shares, f"{np.mean(errors):.3f}", *(f"{pairs[m].mean():.4f}" for m in TITLES),
                               *(f"{joint[m]:.4f}" for m in JOINT)])  # fmt: skip
         yield f"### {method}, k = {k}, and in brackets data swapping that changes as many values of each column"
         ours, others = found.values()
+        less = ours.iloc[:-1][list(TITLES)].mean() < others.iloc[:-1][list(TITLES)].mean()
+        whole = ours.iloc[-1][list(JOINT)] < others.iloc[-1][list(JOINT)]
+        holds |= {"pairs_less": bool(less.all()), "nearer": bool(moved[0] < moved[1]),
+                  "entropy_less": bool(whole["entropy_change"]),
+                  "whole_more": not whole[["hellinger", "total_variation"]].any()}  # fmt: skip
+        for name, held in holds.items():
+            claims[name] = claims.get(name, True) and held
         rows = []
         for mine, its in zip(ours.itertuples(), others.itertuples(), strict=True):
             what = f"{mine.x} × {mine.y}" if isinstance(mine.x, str) else "all eight"
@@ -378,21 +407,40 @@ def semantic(adult: pd.DataFrame) -> Iterator[str]:
     yield from why
 
 
+def words(runs: pd.DataFrame) -> tuple[dict[str, str], dict[str, bool]]:
+    """Compute what the text states on the published tables."""
+    rest = [measure for measure in TITLES if measure != "hellinger"]
+    off = {measure: ((two_way(runs, measure, 0.05)[0] - PUBLISHED[measure]).abs() / PUBLISHED[measure]).loc["mean"]
+           for measure in rest}  # fmt: skip
+    ratio = (two_way(runs, "hellinger", 0.05)[0] / PUBLISHED["hellinger"]).drop("mean").stack()
+    violated = (PUBLISHED["hellinger"] ** 2 > PUBLISHED["total_variation"]).drop("mean").sum().sum()
+    joint = eight_way(runs, "hellinger")[0]
+    parts = {
+        "median_off": f"{max(each.median() for each in off.values()):.1%}",
+        "fraction": f"between {ratio.min():.2f} and {ratio.max():.2f} of the printed one",
+        "violated": str(violated),
+        "power": f"{np.log10((joint[0.1] / joint[0.01]).median()):.1f}",
+        "largest": f"{two_way(runs, 'cramers_v_change', 0.05)[0].drop('mean').max(axis=None):.4f}",
+    }
+    return parts, {"hours": all(each.idxmax() == "AvgHrs" for each in off.values())}
+
+
 def main(folder: str) -> None:
     """Write ``data-swapping-study.md`` and its picture."""
     adult = nym.datasets.load_adult(DATA / "adult")
     frame = recoded(adult)
     runs = swapped(frame)
     figure(runs, Path(folder, "data-swapping-study.png"))
-    parts = {
+    parts, claims = words(runs)
+    parts |= {
         "runs": str(len(seeds(SEEDS))),
         "agreement": agreement(runs),
         "tables": "\n\n".join(tables(runs)),
         "panels": "\n\n".join(panels(runs)),
-        "findings": findings(runs),
-        "semantic": "\n\n".join(semantic(adult)),
+        "findings": markdown(["the report states", "found", "holds"], statements(runs)),
+        "semantic": "\n\n".join(semantic(adult, claims)),
     }
-    fill("data_swap", parts, folder)
+    fill("data_swap", parts, folder, claims)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 import nominym as nym
-from pages import markdown
+from pages import listed, markdown, spread
 
 DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
 K = 10
@@ -69,7 +69,7 @@ def methods(masked: Columns) -> dict[str, tuple[Callable[[pd.DataFrame, int], ny
 
 
 def share(values: list[float]) -> str:
-    return f"{np.mean(values):.1%}" if values and not np.isnan(values).all() else "–"
+    return f"{spread(100 * pd.Series(values), '{:.1f}')} %" if values and not np.isnan(values).all() else "–"
 
 
 def tables_attacked(frame: pd.DataFrame, masked: Columns, kept: list[str]) -> str:
@@ -198,7 +198,8 @@ def main(folder: str) -> None:
     frame, masked, kept, name = table()
     source = (
         f"{min(RECORDS, len(frame)):,} records drawn from {len(frame):,} {name}, {' and '.join(masked)} masked, "
-        f"{', '.join(kept)} kept; means over {SEEDS} seeds."
+        f"{', '.join(kept)} kept; means over {listed(SEEDS)}, ± half the width of the 95 % confidence interval "
+        "(Student's t)."
     )
     page = filled(page, "attacks on tables", f"{source}\n\n{tables_attacked(frame, masked, kept)}")
     page = filled(page, "attacks on item sets", f"{sets_attacked()}\n\n{labels_guessed()}")

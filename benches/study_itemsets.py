@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,13 @@ import nominym as nym
 from nominym import _core
 from nominym.itemsets import Itemsets
 from nominym.study.measures import query_error
-from pages import CELLS, COLOURS, DATA, fill, how_often, markdown, run, seeds
+from pages import CELLS, COLOURS, DATA, fill, half, how_often, listed, markdown, run, seeds, spread
 
 FILES = {"chess": "chess.dat", "pumsb": "pumsb_first4334.dat"}
 # Sizes of the queries for present and absent items, as in section 5.2.
 QUERIES = {"chess": (3, 4), "pumsb": (1, 5)}
 KS, LS, SIZES = (2, 4, 8, 16, 32), (2, 4, 6, 8, 10), (1, 2, 4, 8, 16)
-SEEDS = 2
+SEEDS = 3
 LABELS = 470
 
 RING: dict[str, Any] = {"structure": "ring", "insiders": "accepted"}
@@ -52,9 +52,9 @@ EFFORTS: dict[str, dict[str, Any]] = {
     "tree, none": {"effort": "none"},
     **{f"tree, up to {limit:g} s": {"effort": "long", "limit": limit} for limit in (0.25, 0.5, 1, 2, 4, 8)},
     "tree, usual": {},
-    "tree, long": {"effort": "long"},
 }
 METHODS = ("closed-walk", "wmc", "augment", "split")
+TIMED = 3  # seeds of what is timed
 
 
 def sensitive(n: int, seed: int) -> np.ndarray:
@@ -78,10 +78,10 @@ def losses(data: dict[str, Itemsets]) -> pd.DataFrame:
     return found
 
 
-def series(found: pd.DataFrame, name: str, method: str, letter: str) -> pd.DataFrame:
-    """Return the means of a method over the seeds, by k or l."""
+def series(found: pd.DataFrame, name: str, method: str, letter: str, how: Any = "mean") -> pd.DataFrame:
+    """Return the means of a method over the seeds, or another figure of them, by k or l."""
     part = found[(found["data"] == name) & (found["method"] == method)]
-    return part.groupby(letter)[list(FIGURES)].mean()
+    return part.groupby(letter)[list(FIGURES)].agg(how)
 
 
 def grown(sets: Itemsets, times: int, rng: np.random.Generator) -> Itemsets:
@@ -100,49 +100,72 @@ def grown(sets: Itemsets, times: int, rng: np.random.Generator) -> Itemsets:
     return Itemsets.from_lists(rows, items=range(sets.n_items))
 
 
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Give the shortest time of a few."""
-    best = np.inf
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - start)
-    return float(best)
+def seconds(work: Callable[[], object]) -> float:
+    """Return the processor time of some work, which other programs change less than the time on the clock."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
-def times(chess: Itemsets, pumsb: Itemsets) -> tuple[dict[str, dict[int, float]], ...]:
-    """Time extraction against k and size, and l-diversity against size."""
+Times = dict[str, dict[int, list[float]]]
+"""Seconds by method, and by k or size: one for each seed."""
+
+
+def times(chess: Itemsets, pumsb: Itemsets) -> tuple[Times, Times, Times]:
+    """Time extraction against k and size, and l-diversity against size, with every seed."""
+
+    def every(names: Iterable[str], along: Iterable[int], work: Callable[[str, int, int], object]) -> Times:
+        return {name: {x: [seconds(lambda s=s, x=x, name=name: work(name, x, s)) for s in seeds(TIMED)] for x in along}
+                for name in names}  # fmt: skip
+
     order = nym.gray_order(pumsb)
-    by_k = {m: {k: seconds(lambda k=k, m=m: _core.assign_ring(order, k, m, 1)) for k in KS} for m in METHODS}
+    by_k = every(METHODS, KS, lambda method, k, seed: _core.assign_ring(order, k, method, seed))
     rng = np.random.default_rng(1)
     larger = {size: grown(chess, size, rng) for size in SIZES}
     orders = {size: nym.gray_order(sets) for size, sets in larger.items()}
-    by_size = {
-        m: {size: seconds(lambda size=size, m=m: _core.assign_ring(orders[size], 16, m, 1)) for size in SIZES}
-        for m in METHODS
-    }
+    by_size = every(METHODS, SIZES, lambda method, size, seed: _core.assign_ring(orders[size], 16, method, seed))
+    labels = {(size, seed): sensitive(sets.n, seed) for size, sets in larger.items() for seed in seeds(TIMED)}
     six = {label: next(each for each in methods if each.l == 6) for label, methods in WITH_L.items()}
-    diverse = {
-        label: {
-            size: seconds(
-                lambda size=size, how=how: how.apply(larger[size], sensitive(larger[size].n, 1), seed=1),
-                1,
-            )
-            for size in SIZES
-        }
-        for label, how in six.items()
-    }
+    diverse = every(six, SIZES, lambda how, size, seed: six[how].apply(larger[size], labels[size, seed], seed=seed))
     return by_k, by_size, diverse
 
 
-def efforts(sets: Itemsets, k: int = 16) -> list[tuple[str, float, float]]:
+def stored_times() -> tuple[Times, ...]:
+    """Return the times that the study measured last."""
+    kept = json.loads((CELLS / "times.json").read_text())
+    return tuple({name: {int(x): t for x, t in line.items()} for name, line in part.items()} for part in kept)
+
+
+def efforts(data: dict[str, Itemsets], k: int = 16) -> pd.DataFrame:
     """Measure groups by how they are started and how long they are searched: processor seconds and error in percent."""
     found = []
-    for label, how in EFFORTS.items():
-        start = time.process_time()
-        rel = nym.recode(sets, k=k, seed=1, **how)
-        found.append((label, time.process_time() - start, 100 * rel.error_rate(expected=True)))
-    return found
+    for name, sets in data.items():
+        for label, how in EFFORTS.items():
+            for seed in seeds(TIMED):
+                start = time.process_time()
+                rel = nym.recode(sets, k=k, seed=seed, **how)
+                spent = time.process_time() - start
+                found.append((name, label, seed, spent, 100 * rel.error_rate(expected=True)))
+    return pd.DataFrame(found, columns=["data", "effort", "seed", "seconds", "error"])
+
+
+def picture_of_efforts(found: pd.DataFrame, path: Path) -> None:
+    """Draw error against time; bars are confidence intervals."""
+    figure, panels = plt.subplots(1, 2, figsize=(12, 4.5), constrained_layout=True)
+    for panel, (name, part) in zip(panels, found.groupby("data", sort=False), strict=True):
+        for start, colour in zip(("Gray-TSP", "tree"), COLOURS, strict=False):
+            by = part[part["effort"].str.startswith(start)].groupby("effort", sort=False)
+            mean = by[["seconds", "error"]].mean().sort_values("seconds")
+            bars = by["error"].apply(half).reindex(mean.index)
+            panel.errorbar(mean["seconds"], mean["error"], bars, fmt="o-", color=colour, capsize=2, label=start)
+            for label, (spent, error) in zip(mean.index, mean.to_numpy(), strict=True):
+                panel.annotate(label.partition(", ")[2], (spent, error), xytext=(4, 4), textcoords="offset points",
+                               fontsize=7)  # fmt: skip
+        panel.set(title=f"{name}, k = 16", xlabel="seconds of processor time", ylabel="error rate, %", xscale="log")
+        panel.grid(alpha=0.3, which="both")
+        panel.legend(title="start", fontsize=8)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
 
 
 def picture_of_losses(found: pd.DataFrame, path: Path) -> None:
@@ -151,10 +174,11 @@ def picture_of_losses(found: pd.DataFrame, path: Path) -> None:
     for row, name in zip(panels, FILES, strict=True):
         for (letter, methods), (rate, query) in zip(BY.items(), (row[:2], row[2:]), strict=True):
             for label, colour in zip(methods, COLOURS, strict=False):
-                line = series(found, name, label, letter)
-                rate.plot(line.index, line["rate"], "o-", color=colour, label=label)
-                query.plot(line.index, line["present"], "o-", color=colour, label=label)
-                query.plot(line.index, line["absent"], "s--", color=colour, mfc="none")
+                line, bars = series(found, name, label, letter), series(found, name, label, letter, half)
+                look = {"color": colour, "capsize": 2}
+                rate.errorbar(line.index, line["rate"], bars["rate"], fmt="o-", label=label, **look)
+                query.errorbar(line.index, line["present"], bars["present"], fmt="o-", label=label, **look)
+                query.errorbar(line.index, line["absent"], bars["absent"], fmt="s--", mfc="none", **look)
             for panel in (rate, query):
                 panel.set(xlabel=letter, xticks=line.index)
                 panel.set_ylim(bottom=0)
@@ -166,22 +190,24 @@ def picture_of_losses(found: pd.DataFrame, path: Path) -> None:
     plt.close(figure)
 
 
-def picture_of_times(found: tuple[dict[str, dict[int, float]], ...], n: int, path: Path) -> None:
-    """Draw the times, as figure 7."""
+def picture_of_times(found: tuple[Times, ...], n: int, path: Path) -> None:
+    """Draw the times, as figure 7; bars are confidence intervals."""
     figure, panels = plt.subplots(1, 3, figsize=(15, 4.5), constrained_layout=True)
     titles = ("extraction on pumsb", "extraction on chess × 1 to 16, k = 16", "l = 6 on chess × 1 to 16, all steps")
     for panel, series, title in zip(panels, found, titles, strict=True):
         for (label, line), colour in zip(series.items(), COLOURS[1:] if len(series) > 3 else COLOURS, strict=False):
             scale = 1 if "pumsb" in title else n
-            panel.loglog([x * scale for x in line], list(line.values()), "o-", color=colour, label=label)
-        panel.set(title=title, xlabel="k" if "pumsb" in title else "records", ylabel="seconds")
+            mean, bars = [np.mean(t) for t in line.values()], [half(pd.Series(t)) for t in line.values()]
+            panel.errorbar([x * scale for x in line], mean, bars, fmt="o-", color=colour, capsize=2, label=label)
+        panel.loglog()
+        panel.set(title=title, xlabel="k" if "pumsb" in title else "records", ylabel="seconds of processor time")
         panel.grid(alpha=0.3, which="both")
         panel.legend(fontsize=8)
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
 
-def words(found: pd.DataFrame, timed: tuple[dict[str, dict[int, float]], ...]) -> dict[str, str]:
+def words(found: pd.DataFrame, timed: tuple[Times, ...], curve: pd.DataFrame) -> dict[str, str]:
     """Compute what the text states."""
 
     def beats(better: str, worse: str, letter: str) -> pd.Series:
@@ -197,11 +223,15 @@ def words(found: pd.DataFrame, timed: tuple[dict[str, dict[int, float]], ...]) -
         return "falls" if (line.loc[4, ["present", "absent"]] < line.loc[2, ["present", "absent"]]).any() else "grows"
 
     gray, tsp, ring, groups = WITH_K
-    by_k, by_size, diverse = timed
-    walk, wmc = by_k["closed-walk"], by_k["wmc"]
-    slower = [k for k in KS if walk[k] > wmc[k]]
+    by_k, by_size, diverse = ({name: {x: float(np.mean(t)) for x, t in line.items()} for name, line in each.items()}
+                              for each in timed)  # fmt: skip
+    walk, (cahd, published, _) = by_k["closed-walk"], WITH_L
+    spent = curve.groupby(["data", "effort"])[["seconds", "error"]].mean()
+    start, usual = (spent.xs(effort, level="effort") for effort in ("tree, none", "tree, usual"))
+    tsp_start, tsp_usual = (spent.xs(effort, level="effort") for effort in ("Gray-TSP, none", "Gray-TSP, usual"))
     return {
-        "runs": str(len(seeds(SEEDS))),
+        "seeds": listed(SEEDS),
+        "timed": listed(TIMED),
         "tsp": how_often(beats(tsp, gray, "k")),
         "cut_small": f"{1 - chess(tsp, 2) / chess(gray, 2):.0%}",
         "cut_large": f"{1 - chess(tsp, 32) / chess(gray, 32):.0%}",
@@ -212,11 +242,31 @@ def words(found: pd.DataFrame, timed: tuple[dict[str, dict[int, float]], ...]) -
         "sixteen": f"{chess(ring, 16):.1f} and {chess(groups, 16):.1f} % against {chess(tsp, 16):.1f} %",
         "given_away": f"{1 - chess(groups, 16) / chess(tsp, 16):.0%}",
         "falls": "; ".join(f"{method} on {data} {falls(method, data)}" for method in (groups, gray) for data in FILES),
-        "slower": ", ".join(map(str, slower)) or "no k",
+        "extraction": how_often(faster(timed[0])) + " on pumsb and " + how_often(faster(timed[1])) + " on chess",
+        "against": f"{_ratio(timed[0], 16)} on pumsb and {_ratio(timed[1], 16)} on chess × 16",
         "faster": f"{walk[16] / by_k['augment'][16]:.0f} and {walk[16] / by_k['split'][16]:.0f}",
         "growth": f"{by_size['closed-walk'][16] / by_size['closed-walk'][1]:.0f}",
-        "growth_diverse": f"{diverse[list(WITH_L)[1]][16] / diverse[list(WITH_L)[1]][1]:.0f}",
+        "growth_diverse": f"{diverse[published][16] / diverse[published][1]:.0f}",
+        "growth_cahd": f"{diverse[cahd][16] / diverse[cahd][1]:.0f}",
+        "diverse_factor": f"{diverse[published][16] / diverse[cahd][16]:.0f}",
+        "searched": " and ".join(f"{gain['error']:.1f} points in {-gain['seconds']:.0f} s on {data}"
+                                 for data, gain in (start - usual).iterrows()),
+        "started": " and ".join(f"{tsp_usual.loc[d, 'error'] - usual.loc[d, 'error']:.2f} points ({d})"
+                                for d in start.index),
+        "started_time": " and ".join(f"{tsp_start.loc[d, 'seconds']:.1f} against {start.loc[d, 'seconds']:.1f} s"
+                                     for d in start.index),
     }  # fmt: skip
+
+
+def faster(timed: Times) -> pd.Series:
+    """Tell whether closed walks took less time than backtracking, for every point and seed."""
+    walk, wmc = (np.array(list(timed[name].values())) for name in ("closed-walk", "wmc"))
+    return pd.Series((walk < wmc).ravel())
+
+
+def _ratio(timed: Times, x: int) -> str:
+    """Write how many times as long closed walks took as backtracking, with the same seeds."""
+    return spread(pd.Series(timed["closed-walk"][x]) / pd.Series(timed["wmc"][x]), "{:.1f}")
 
 
 def main(folder: str) -> None:
@@ -227,28 +277,28 @@ def main(folder: str) -> None:
     (CELLS / "times.json").write_text(json.dumps(timed))
     picture_of_losses(found, Path(folder, "item-sets-study.png"))
     picture_of_times(timed, data["chess"].n, Path(folder, "item-sets-study-time.png"))
-    parts = words(found, timed)
+    copied = grown(data["pumsb"], 5, np.random.default_rng(1))
+    curve = efforts({"pumsb": data["pumsb"], "pumsb × 5": copied})
+    picture_of_efforts(curve, Path(folder, "item-sets-study-effort.png"))
+    parts = words(found, timed, curve)
     for name in data:
         for letter, methods in BY.items():
-            laid = {label: series(found, name, label, letter) for label in methods}
-            rows = [[label, *(" / ".join(f"{v:.3g}" for v in row) for row in line.to_numpy())]
-                    for label, line in laid.items()]  # fmt: skip
-            parts[f"{name}_{letter}"] = markdown(["", *(f"{letter} = {x}" for x in line_of(laid))], rows)
+            rows = []
+            for label in methods:
+                part = found[(found["data"] == name) & (found["method"] == label)].groupby(letter)
+                cells = [" / ".join(spread(each[figure], "{:.2f}") for figure in FIGURES) for _, each in part]
+                rows.append([label, *cells])
+            parts[f"{name}_{letter}"] = markdown(["", *(f"{letter} = {x}" for x in (KS, LS)[letter == "l"])], rows)
     for key, held, letter in zip(("by_k", "by_size", "diverse"), timed, ("k = {}", "× {}", "× {}"), strict=True):
-        rows = [[label, *(f"{1000 * t:.3g}" for t in line.values())] for label, line in held.items()]
+        rows = [
+            [label, *(spread(1000 * pd.Series(t), "{:.3g}") for t in line.values())] for label, line in held.items()
+        ]
         parts[key] = markdown(["ms", *(letter.format(x) for x in next(iter(held.values())))], rows)
-    larger = {"pumsb": data["pumsb"], "pumsb × 10": grown(data["pumsb"], 10, np.random.default_rng(1))}
-    curves = [efforts(sets) for sets in larger.values()]
-    rows = [
-        [each[0][0], *(f"{spent:.3g} / {error:.2f}" for _, spent, error in each)] for each in zip(*curves, strict=True)
-    ]
-    parts["efforts"] = markdown(["start, effort", *larger], rows)
+    by = curve.groupby(["data", "effort"], sort=False)
+    cells = by.apply(lambda each: f"{spread(each['seconds'], '{:.2g}')} s / {spread(each['error'], '{:.2f}')} %")
+    laid = cells.unstack("data").reindex(columns=curve["data"].unique(), index=list(EFFORTS))
+    parts["efforts"] = markdown(["start, effort", *laid], [[label, *row] for label, row in laid.iterrows()])
     fill("itemsets", parts, folder)
-
-
-def line_of(laid: dict[str, pd.DataFrame]) -> list[int]:
-    """Return what all lines are drawn against."""
-    return [int(x) for x in next(iter(laid.values())).index]
 
 
 if __name__ == "__main__":

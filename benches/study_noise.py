@@ -9,10 +9,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import nominym as nym
-from pages import DATA, fill, how_often, markdown, run, seeds
+from pages import DATA, fill, how_often, markdown, run, seeds, spread
 
 ALPHAS = (0.1, 0.3, 0.5, 1.0)
 SEEDS = 20
@@ -96,14 +97,14 @@ def table(found: Runs, method: str, published: tuple[Column, Column, tuple[float
     """Write the figures of one method, with the published ones in brackets."""
     rows = []
     for i, alpha in enumerate(ALPHAS):
-        mean = found[method, alpha].mean(numeric_only=True)
+        runs = found[method, alpha]
         cells = [f"{alpha:g}"]
         for column in (0, 1):
             for j, figure in enumerate(("mean", "variance", "rmse", "target")):
                 beside = f" ({published[column][j][i]:.2f})" if published else ""  # type: ignore[index]
-                cells.append(f"{mean[f'{figure} {column}']:.2f}{beside}")
-        cells.append(f"{mean['change']:.2f}" + (f" ({published[2][i]:.2f})" if published else ""))
-        cells.append(f"{(mean['truncated 0'] + mean['truncated 1']) / 2:.1%}")
+                cells.append(spread(runs[f"{figure} {column}"], "{:.2f}") + beside)
+        cells.append(spread(runs["change"], "{:.2f}") + (f" ({published[2][i]:.2f})" if published else ""))
+        cells.append(f"{(runs['truncated 0'] + runs['truncated 1']).mean() / 2:.1%}")
         rows.append(cells)
     each = ["means apart", "variance off", "RMSE", "target"]
     head = ["α", *(f"{name}, {c}" for c in ("first", "second") for name in each), "change of sdCor", "truncated"]
@@ -158,8 +159,10 @@ def pages(found: dict[str, Runs]) -> Iterator[str]:
                 yield table(found[shape], method, figures)
         if shape == "sna-1":
             yield "### Table 7.10: distance between the means before and after, α = 1"
-            mean = {name: found[shape][name, 1.0].mean(numeric_only=True) for name in MEANS}
-            rows = [[n, *(f"{mean[n][f'mean {i}']:.2f} ({MEANS[n][i]:.2f})" for i in (0, 1))] for n in MEANS]
+            rows = [
+                [n, *(f"{spread(found[shape][n, 1.0][f'mean {i}'], '{:.2f}')} ({MEANS[n][i]:.2f})" for i in (0, 1))]
+                for n in MEANS
+            ]
             yield markdown(["method", "first column", "second column"], rows)
         yield f"### What the thesis states, checked on {len(seeds(SEEDS))} draws of `{shape}`"
         yield orderings(found[shape], guided)
@@ -218,6 +221,7 @@ def words(found: dict[str, Runs]) -> dict[str, str]:
     highest = max(part[f"rmse {i}"].max() for runs in found.values() for key, part in runs.items()
                   for i in (0, 1) if key not in baselines)  # fmt: skip
     lowest = min(runs[key][f"rmse {i}"].min() for runs in found.values() for key in baselines for i in (0, 1))
+    moved = [found[s][m, a][f"mean {i}"].mean() for s, m in PUBLISHED for a in ALPHAS for i in (0, 1)]
     return {
         "draws": str(len(seeds(SEEDS))),
         "reached_small": often("reached", "sna-2", alphas=ALPHAS[:3]),
@@ -236,6 +240,11 @@ def words(found: dict[str, Runs]) -> dict[str, str]:
         "mean_root": often("mean", "sna-2"),
         "highest": f"{highest:.2f}",
         "lowest": f"{lowest:.2f}",
+        "broken": f"{np.mean([found['sna-1'][key]['change'].mean() for key in baselines]):.2f}",
+        "variance": f"{np.mean([found[s][m, 1.0][f'variance {i}'].mean() for s, m in PUBLISHED for i in (0, 1)]):.2f}",
+        "their_variance": f"{np.mean([printed[i][1][-1] for printed in PUBLISHED.values() for i in (0, 1)]):.2f}",  # type: ignore[index]
+        "means": f"{np.mean(moved):.2f}",
+        "their_means": f"{np.mean([printed[i][0] for printed in PUBLISHED.values() for i in (0, 1)]):.2f}",  # type: ignore[index]
         "below": "below" if highest < lowest else "not always below",
     }
 

@@ -109,6 +109,30 @@ def test_sse_distance_of_numbers_is_a_distance(rows: list[tuple[int, float]]) ->
     assert (far[:, :, None] <= far[:, None, :] + far.T[None, :, :] + 1e-9).all()
 
 
+@settings(max_examples=40)
+@given(edge_lists(max_size=8, tree=True), st.data())
+def test_sse_distance_of_both_kinds_is_a_distance(edges: Edges, data: st.DataObject) -> None:
+    """Corollary 1: for nominal and numerical attributes together."""
+    tax, naive = both(edges)
+    rows = data.draw(st.lists(st.tuples(st.sampled_from(naive.nodes), st.integers(-9, 9)), min_size=3, max_size=9))
+    n = len(rows)
+    frame = {"x": [x for x, _ in rows], "y": [y for _, y in rows]}
+    first, second = np.divmod(np.arange(n * n), n)
+    far = nym.stats.sse_distance(frame, first, second, {"x": tax}).reshape(n, n)
+    assert (far >= 0).all()
+    assert np.allclose(far, far.T)
+    assert (far.diagonal() == 0).all()
+    assert (far[:, :, None] <= far[:, None, :] + far.T[None, :, :] + 1e-9).all()
+
+
+@given(*[st.floats(0, 100)] * 4, *[st.floats(0, 1)] * 2)
+def test_roots_of_sums(a: float, more_a: float, b: float, more_b: float, part: float, other: float) -> None:
+    """Lemma 5, on which theorem 1 and the corollary rest: √A ≤ √A' + √A'' and the same of B hold for A + B."""
+    whole_a, whole_b = ((part * (x**0.5 + y**0.5)) ** 2 for x, y in ((a, more_a), (b, more_b)))
+    whole_b *= other
+    assert (whole_a + whole_b) ** 0.5 <= (a + b) ** 0.5 + (more_a + more_b) ** 0.5 + 1e-9
+
+
 def test_gray_codes() -> None:
     """Xue and others (2012), table 5: from one row to the next one bit changes."""
     rows = ["000", "001", "011", "010", "110", "111", "101", "100"]

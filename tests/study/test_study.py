@@ -141,23 +141,24 @@ import sys, time
 import nominym as nym
 from test_study import FRAME, MEANINGS, small
 def slow(frame, meanings, seed):
-    if seed >= 3:
+    if seed >= 3 and sys.argv[3] == "wait":
         time.sleep(0.5)  # until what was done is stored
         print("waiting", flush=True)
         time.sleep(30)
     return frame
 slow.version = 1
-small(methods={"slow": slow, "strict": nym.RankSwap(k=5)}, seeds=8, path=sys.argv[1]).run(workers=int(sys.argv[2]))
+small(methods={"slow": slow, "strict": nym.RankSwap(k=5)}, seeds=8,
+      path=sys.argv[1]).run(workers=int(sys.argv[2])).drop(columns="seconds").to_csv(sys.argv[1] + ".csv")
 """
 
 
 @pytest.mark.parametrize(("number", "workers"), [("SIGKILL", 2), ("SIGINT", 2), ("SIGINT", 1)])
 def test_a_run_that_is_ended_keeps_what_was_done(number: str, workers: int, tmp_path: Path) -> None:
-    cells, told = tmp_path / "cells", tmp_path / "told"
+    cells, told, command = tmp_path / "cells", tmp_path / "told", [sys.executable, "-c", PROGRAM]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with told.open("wb") as errors:
         started = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(cells), str(workers)],
-            stdout=subprocess.PIPE, stderr=errors, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            [*command, str(cells), str(workers), "wait"], stdout=subprocess.PIPE, stderr=errors, env=environment,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )  # fmt: skip
         assert started.stdout is not None
@@ -174,6 +175,12 @@ def test_a_run_that_is_ended_keeps_what_was_done(number: str, workers: int, tmp_
     assert len(list(cells.iterdir())) == 3
     if number == "SIGINT":
         assert b"KeyboardInterrupt" in told.read_bytes()
+    # Going on gives what a run without an end gives, and leaves what was there as it is.
+    before = {path.name: path.stat().st_mtime_ns for path in cells.iterdir()}
+    for folder in (cells, tmp_path / "anew"):
+        subprocess.run([*command, str(folder), str(workers), "go"], env=environment, check=True)
+    assert (tmp_path / "cells.csv").read_text() == (tmp_path / "anew.csv").read_text()
+    assert {name: (cells / name).stat().st_mtime_ns for name in before} == before
 
 
 def test_progress_counts_cells_and_stops_a_run(tmp_path: Path) -> None:
