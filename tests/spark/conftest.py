@@ -7,18 +7,22 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 
+# Before xdist reads the marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
-            # One process runs them all, since a session is expensive.
-            item.add_marker(pytest.mark.xdist_group("spark"))
+            # One process runs all that need a session, since one is expensive; a cluster runs beside it.
+            if "session" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.xdist_group("spark"))
             item.add_marker(pytest.mark.filterwarnings("default"))
 
 
@@ -39,12 +43,20 @@ def session(events: Path) -> Iterator[Any]:
     if (other := sql.SparkSession.getActiveSession()) is not None:
         other.stop()
     made = (
-        sql.SparkSession.builder.master("local[2,4]")
+        sql.SparkSession.builder.master("local[2,2]")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "4")
         .config("spark.driver.memory", "1g")
-        # Short jobs: what the best compiler of Java would gain, it costs many times over.
+        # Workers that die are many, and each would import all that tasks need.
+        .config("spark.python.daemon.module", "preloaded")
+        .config("spark.executorEnv.PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)]))
+        # Short jobs on small tables: code and plans made for them, and what the best compiler of Java would gain, cost
+        # many times what they save. The cluster of the other test has all of Spark's defaults, and so do those
+        # results here that killed tasks are compared with.
+        .config("spark.sql.adaptive.enabled", "false")
+        .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.eventLog.enabled", "true")
         .config("spark.eventLog.dir", events.as_uri())
@@ -55,6 +67,23 @@ def session(events: Path) -> Iterator[Any]:
     made.sparkContext.setLogLevel("OFF")
     yield made
     made.stop()
+
+
+@pytest.fixture(scope="session")
+def as_by_default(session: Any) -> Any:
+    """Give a context in which plans are adapted and code is made, as where no one set anything."""
+
+    @contextmanager
+    def by_default() -> Iterator[None]:
+        names = [f"spark.sql.{name}" for name in ("adaptive.enabled", "codegen.wholeStage", "codegen.factoryMode")]
+        before = {name: session.conf.get(name) for name in names}
+        for name in names:
+            session.conf.set(name, "FALLBACK" if name.endswith("factoryMode") else "true")
+        yield
+        for name, value in before.items():
+            session.conf.set(name, value)
+
+    return by_default
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,22 @@ def data(session: Any, folder: Path) -> Any:
     return session.read.parquet(folder.as_uri())
 
 
+@pytest.fixture(scope="module")
+def swapped(data: Any, table: Any, as_by_default: Any) -> Any:
+    """Give what masks strictly by a plan, and keeps the result and its rows for all who ask."""
+    from nominym.spark import blocks, methods
+
+    @cache
+    def swap(plan: Any) -> tuple[Any, list[tuple[Any, ...]]]:
+        with pytest.MonkeyPatch.context() as patch, as_by_default():
+            patch.setattr(methods, "BLOCK_RECORDS", 200)
+            patch.setattr(blocks, "BLOCK_RECORDS", 300)
+            made = nym.spark.rank_swap(data, table[1], k=K, seed=3, plan=plan)
+            return made, rows_of(made.data)
+
+    return swap
+
+
 def rows_of(data: Any) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in data.collect()]
 
@@ -58,19 +75,18 @@ def columns_are_kept(frame: pd.DataFrame, out: pd.DataFrame) -> bool:
     return all(sorted_texts(frame[name]) == sorted_texts(out[name]) for name in frame)
 
 
-def test_strict_swapping_has_the_figures_of_one_machine(data: Any, table: Any) -> None:
+def test_strict_swapping_has_the_figures_of_one_machine(swapped: Any, table: Any) -> None:
     frame, meanings = table
-    result = nym.spark.rank_swap(data, meanings, k=K, seed=1)
-    alone = nym.rank_swap(frame, meanings, k=K, seed=1)
+    result, rows = swapped("driver")
+    alone = nym.rank_swap(frame, meanings, k=K, seed=3)
     assert result.data.columns == list(frame)
-    assert columns_are_kept(frame, result.data.toPandas())
+    assert columns_are_kept(frame, pd.DataFrame(rows, columns=list(frame)))
     # The same tuples and the same seed make the same groups; which of two equal tuples is in which, differs.
     one, other = ({**res.summary, "groups": dict(res.summary["groups"])} for res in (result, alone))
     assert set(one["groups"].pop("constant")) == set(other["groups"].pop("constant")) == {"sex", "age_group"}
     assert one == other
     assert {**alone.params, "engine": "spark", "plan": "driver"} == result.params
     assert not result.data.is_cached
-    rows = rows_of(result.data)
     known = [tuple("" if value is None else str(value) for value in row) for row in rows]
     assert [row[0] for row in known] == sorted(row[0] for row in known)
     assert result.secret.summary["attributes"]["diagnosis"]["fewer_than_k"] == 0
@@ -78,7 +94,8 @@ def test_strict_swapping_has_the_figures_of_one_machine(data: Any, table: Any) -
 
 
 def test_without_a_seed_nothing_repeats_and_the_guarantee_is_stated(data: Any, table: Any) -> None:
-    first, second = (nym.spark.rank_swap(data, table[1], k=K) for _ in range(2))
+    few, meanings = data.select("diagnosis", "sex"), {"diagnosis": table[1]["diagnosis"]}
+    first, second = (nym.spark.rank_swap(few, meanings, k=K) for _ in range(2))
     assert rows_of(first.data) != rows_of(second.data)
     assert first.guarantee.headline == f"Re-identification probability of a row: at most 1 in {K}"
     assert first.summary["bound"] == 1 / K
@@ -86,17 +103,14 @@ def test_without_a_seed_nothing_repeats_and_the_guarantee_is_stated(data: Any, t
 
 @pytest.mark.parametrize("plan", ["driver", "blocks"])
 def test_killed_and_moved_tasks_give_the_same_rows(
-    session: Any, data: Any, table: Any, plan: Any, kill_first_attempts: Any, monkeypatch: pytest.MonkeyPatch
+    swapped: Any, data: Any, table: Any, plan: Any, kill_first_attempts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nominym.spark import blocks, methods, tasks
 
+    undisturbed, expected = swapped(plan)
+    assert columns_are_kept(table[0], pd.DataFrame(expected, columns=list(table[0])))
     monkeypatch.setattr(methods, "BLOCK_RECORDS", 200)
     monkeypatch.setattr(blocks, "BLOCK_RECORDS", 300)
-    # Several tasks, however small they are.
-    session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
-    undisturbed = nym.spark.rank_swap(data, table[1], k=K, seed=3, plan=plan)
-    expected = rows_of(undisturbed.data)
-    assert columns_are_kept(table[0], pd.DataFrame(expected, columns=list(table[0])))
     for module, name in ((tasks, "placing"), (blocks, "_solving")):
         real = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *given, real=real: kill_first_attempts(real(*given)))
@@ -104,7 +118,6 @@ def test_killed_and_moved_tasks_give_the_same_rows(
     disturbed = nym.spark.rank_swap(moved, table[1], k=K, seed=3, plan=plan)
     assert disturbed.summary == undisturbed.summary
     assert rows_of(disturbed.data) == expected
-    session.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
 
 
 @pytest.mark.parametrize("plan", ["driver", "blocks"])
@@ -178,19 +191,16 @@ def test_moments_in_another_zone(session: Any) -> None:
         session.conf.set("spark.sql.session.timeZone", "UTC")
 
 
-def test_blocks_keep_the_guarantee_at_little_cost(data: Any, table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nominym.spark import blocks
-
+def test_blocks_keep_the_guarantee_at_little_cost(swapped: Any, table: Any) -> None:
     frame, meanings = table
-    monkeypatch.setattr(blocks, "BLOCK_RECORDS", 300)
-    result = nym.spark.rank_swap(data, meanings, k=K, plan="blocks")
+    result, rows = swapped("blocks")
     whole = nym.rank_swap(frame, meanings, k=K).summary
     assert result.params["plan"] == "blocks"
     assert result.params["blocks"] >= 3
     assert set(result.summary) == set(whole)
     assert result.summary["groups"]["smallest"] >= K
     assert sum(size * n for size, n in result.summary["groups"]["sizes"].items()) == len(frame)
-    assert columns_are_kept(frame, result.data.toPandas())
+    assert columns_are_kept(frame, pd.DataFrame(rows, columns=list(frame)))
     for name, figures in result.summary["attributes"].items():
         other = whole["attributes"][name]
         assert set(figures) == set(other)
@@ -225,7 +235,7 @@ def test_other_methods_in_blocks(
         assert rows == rows_of(stormy.data)
         assert calm.summary == stormy.summary
     whole = method.apply(frame, meanings, seed=3)
-    out = calm.data.toPandas()
+    out = pd.DataFrame(rows, columns=list(frame))
     for name in ("sex", "age_group"):
         assert sorted_texts(out[name]) == sorted_texts(frame[name])
     assert set(calm.summary) == set(whole.summary)
@@ -290,8 +300,9 @@ def test_other_methods(data: Any, table: Any) -> None:
     means = nym.spark.microaggregate(data, meanings, k=K)
     alone = nym.microaggregate(frame, meanings, k=K)
     assert {**means.summary, "groups": None} == {**alone.summary, "groups": None}
-    assert nym.risk.classes(means.data.toPandas(), list(meanings)).smallest >= K
-    assert sorted_texts(means.data.toPandas()["length_of_stay"]) == sorted_texts(alone.data["length_of_stay"])
+    out = means.data.toPandas()
+    assert nym.risk.classes(out, list(meanings)).smallest >= K
+    assert sorted_texts(out["length_of_stay"]) == sorted_texts(alone.data["length_of_stay"])
     noise = nym.spark.add_noise(data, concepts, 0.3)
     assert noise.secret.summary["attributes"]["diagnosis"]["unchanged"] == 0
     masked = noise.data.toPandas()
@@ -322,12 +333,12 @@ def test_large_blocks_are_split(data: Any, table: Any, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(methods, "BLOCK_RECORDS", 100)
     result = nym.spark.rank_swap(data, {"sex": nym.Equality()}, k=K, method="random", seed=5)
-    out = result.data.toPandas()
-    assert columns_are_kept(table[0], out)
+    rows = rows_of(result.data)
+    assert columns_are_kept(table[0], pd.DataFrame(rows, columns=list(table[0])))
     changed = result.secret.summary["attributes"]["sex"]["unchanged"]
     assert 0.4 < changed < 0.7
-    assert rows_of(result.data) == rows_of(nym.spark.rank_swap(data.repartition(3), {"sex": nym.Equality()}, k=K,
-                                                               method="random", seed=5).data)  # fmt: skip
+    moved = nym.spark.rank_swap(data.repartition(3), {"sex": nym.Equality()}, k=K, method="random", seed=5)
+    assert rows == rows_of(moved.data)
 
 
 def test_persons_and_sensitive_columns(session: Any) -> None:

@@ -94,14 +94,14 @@ def test_every_record_has_k_forms_and_labels_stay(
 
 @pytest.mark.parametrize("plan", ["driver", "blocks"])
 def test_killed_and_moved_tasks_give_the_same_rows(
-    session: Any, data: Any, plan: Any, kill_first_attempts: Any, monkeypatch: pytest.MonkeyPatch
+    data: Any, plan: Any, kill_first_attempts: Any, as_by_default: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
     monkeypatch.setattr(blocks, "BLOCK_RECORDS", 120)
-    session.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
-    calm = nym.spark.recode(data, K, column="items", label="label", plan=plan, seed=3)
-    expected = rows_of(calm.data)
+    with as_by_default():
+        calm = nym.spark.recode(data, K, column="items", label="label", plan=plan, seed=3)
+        expected = rows_of(calm.data)
     real = sets._solving
     monkeypatch.setattr(sets, "_solving", lambda *given: kill_first_attempts(real(*given)))
     # The same sets, written in another order.
@@ -109,7 +109,6 @@ def test_killed_and_moved_tasks_give_the_same_rows(
     stormy = nym.spark.recode(moved, K, column="items", label="label", plan=plan, seed=3)
     assert stormy.summary == calm.summary
     assert rows_of(stormy.data) == expected
-    session.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
 
 
 def test_closures_long_tables_and_releases(session: Any, tmp_path: Path, run: Any) -> None:
