@@ -67,7 +67,7 @@ def limited(program: list[str], folder: Path, limit: int, kind: int = resource.R
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make tables and item sets, so large that what is proportional to them counts, and a release."""
     folder, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(1)
-    leaves = [f"{upper:02}.{lower:02}" for upper in range(30) for lower in range(50)]
+    leaves = [f"{upper:02}.{lower:02}" for upper in range(30) for lower in range(25)]
     edges = ["illness,", *(f"{upper:02},illness" for upper in range(30)), *(f"{leaf},{leaf[:2]}" for leaf in leaves)]
     (folder / "illness.csv").write_text("\n".join(["id,parent", *edges]) + "\n")
     n = 100_000
@@ -84,6 +84,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     meanings = {"diagnosis": folder / "illness.csv"}
     nym.publish(folder / "few.csv", made, roles, nym.RankSwap(k=200), meanings, key=folder / "key.parquet")
     return folder
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """Measure the address space that imports take."""
+    return int(limited(["-c", IMPORTS], tmp_path_factory.mktemp("base"), 8 << 30).out) << 10
 
 
 def arguments(command: str, data: Path) -> list[str]:
@@ -123,8 +129,7 @@ def refused(ended: Ended) -> bool:
 
 
 @pytest.mark.parametrize("command", ["swap", "noise", "recode", "audit", "report"])
-def test_many_sizes(command: str, data: Path, tmp_path: Path) -> None:
-    base = int(limited(["-c", IMPORTS], tmp_path / "base", 8 << 30).out) << 10
+def test_many_sizes(command: str, data: Path, base: int, tmp_path: Path) -> None:
     free = limited(["-c", MEASURED, *arguments(command, data)], tmp_path / "free", 8 << 30)
     peak = int(free.err.rpartition("peak ")[2]) << 10
     assert free.code == 0

@@ -200,7 +200,7 @@ def test_figures_of_many_draws_have_the_expected_mean(draw: str, monkeypatch: py
     first = nym.rank_swap(frame, MEANINGS, k=5, draw=draw, seed=1)  # groups in which every column varies
     kept = groups.Partition(first.secret.groups, np.argsort(first.secret.groups, kind="stable").astype(np.uint32))
     monkeypatch.setattr("nominym.groups.forming.form", lambda *_, **__: kept)
-    seeds, figures = 2_000, {name: [] for name in MEANINGS}
+    seeds, figures = 1_000, {name: [] for name in MEANINGS}
     for seed in range(seeds):
         res = nym.rank_swap(frame, MEANINGS, k=5, draw=draw, seed=seed)
         for name, realised in res.secret.summary["attributes"].items():
