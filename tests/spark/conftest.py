@@ -51,10 +51,11 @@ def session(events: Path) -> Iterator[Any]:
         # Workers that die are many, and each would import all that tasks need.
         .config("spark.python.daemon.module", "preloaded")
         .config("spark.executorEnv.PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)]))
-        # Short jobs on small tables: code and plans made for them, and what the best compiler of Java would gain, cost
-        # many times what they save. The cluster of the other test has all of Spark's defaults, and so do those
-        # results here that killed tasks are compared with.
-        .config("spark.sql.adaptive.enabled", "false")
+        # Plans are adapted as they are by default; several tasks remain, however small they are.
+        .config("spark.sql.adaptive.coalescePartitions.enabled", "false")
+        # Short jobs on small tables: code made for them, and what the best compiler of Java would gain, cost many times what
+        # they save. The cluster of the other test has all of Spark's defaults, and the results here that killed tasks are
+        # compared with are made by generated code.
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
@@ -70,20 +71,22 @@ def session(events: Path) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def as_by_default(session: Any) -> Any:
-    """Give a context in which plans are adapted and code is made, as where no one set anything."""
+def by_generated_code(session: Any) -> Any:
+    """Give a context in which Spark generates code, as it does by default."""
+    usual = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
     @contextmanager
-    def by_default() -> Iterator[None]:
-        names = [f"spark.sql.{name}" for name in ("adaptive.enabled", "codegen.wholeStage", "codegen.factoryMode")]
-        before = {name: session.conf.get(name) for name in names}
-        for name in names:
-            session.conf.set(name, "FALLBACK" if name.endswith("factoryMode") else "true")
-        yield
-        for name, value in before.items():
-            session.conf.set(name, value)
+    def generated() -> Iterator[None]:
+        before = {name: session.conf.get(name) for name in usual}
+        try:
+            for name, value in usual.items():
+                session.conf.set(name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                session.conf.set(name, value)
 
-    return by_default
+    return generated
 
 
 @pytest.fixture

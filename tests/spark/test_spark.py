@@ -48,13 +48,13 @@ def data(session: Any, folder: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def swapped(data: Any, table: Any, as_by_default: Any) -> Any:
+def swapped(data: Any, table: Any, by_generated_code: Any) -> Any:
     """Give what masks strictly by a plan, and keeps the result and its rows for all who ask."""
     from nominym.spark import blocks, methods
 
     @cache
     def swap(plan: Any) -> tuple[Any, list[tuple[Any, ...]]]:
-        with pytest.MonkeyPatch.context() as patch, as_by_default():
+        with pytest.MonkeyPatch.context() as patch, by_generated_code():
             patch.setattr(methods, "BLOCK_RECORDS", 200)
             patch.setattr(blocks, "BLOCK_RECORDS", 300)
             made = nym.spark.rank_swap(data, table[1], k=K, seed=3, plan=plan)

@@ -94,12 +94,12 @@ def test_every_record_has_k_forms_and_labels_stay(
 
 @pytest.mark.parametrize("plan", ["driver", "blocks"])
 def test_killed_and_moved_tasks_give_the_same_rows(
-    data: Any, plan: Any, kill_first_attempts: Any, as_by_default: Any, monkeypatch: pytest.MonkeyPatch
+    data: Any, plan: Any, kill_first_attempts: Any, by_generated_code: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
     monkeypatch.setattr(blocks, "BLOCK_RECORDS", 120)
-    with as_by_default():
+    with by_generated_code():
         calm = nym.spark.recode(data, K, column="items", label="label", plan=plan, seed=3)
         expected = rows_of(calm.data)
     real = sets._solving

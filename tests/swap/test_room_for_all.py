@@ -51,3 +51,16 @@ def test_missing_values_take_a_second_matrix(frame, meanings, monkeypatch) -> No
         nym.rank_swap(gaps, {name: meanings[name] for name in "ab"}, k=5, seed=1)
     monkeypatch.setattr(control, "free_memory", lambda: 4 * MATRIX)
     assert len(nym.rank_swap(gaps, {name: meanings[name] for name in "ab"}, k=5, seed=1).data) == SIZE
+
+
+def test_records_that_need_too_much_name_a_column_and_what_would_work(frame, meanings, monkeypatch) -> None:
+    def swap(*_: object) -> None:
+        raise nym.error.SizeError("distances between categories needs 31.5 GiB, 20.0 GiB are free")
+
+    monkeypatch.setattr("nominym._core.swap_records", swap)
+    with pytest.raises(nym.error.SizeError) as caught:
+        nym.rank_swap(frame, meanings, k=5, method="records", seed=1)
+    assert str(caught.value) == (
+        "column 'a': distances between categories needs 31.5 GiB, 20.0 GiB are free; make its 1,100 categories coarser, "
+        "or swap without a method, which takes any number"
+    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from nominym import _core, groups
 from nominym.control import Progress, check_progress, check_seed, reporter, require_matrices
-from nominym.error import NO_VALUE, Advice, ParameterError, warn
+from nominym.error import NO_VALUE, Advice, ParameterError, SizeError, warn
 from nominym.guarantee import Guarantee, of_groups, of_limits
 from nominym.meaning import Distances, Meaning, Measure, Order, as_measure, shortest
 from nominym.method import Method, Result, described, finish, source_of
@@ -330,7 +330,16 @@ def swap_as_published(
         found = [_swap_alone(column, method, k, seed, i, report) for i, column in enumerate(columns)]
         return Swapped([codes for codes, _ in found], [candidates for _, candidates in found])
     codes, distances, missing = all_with_missing(columns)
-    found = _core.swap_records(codes, distances, missing, k, seed, report)
+    try:
+        found = _core.swap_records(codes, distances, missing, k, seed, report)
+    except SizeError as error:
+        # Distances between categories take most of it.
+        most = max(columns, key=lambda column: len(column.column.counts))
+        raise SizeError(
+            error.message,
+            column=most.name,
+            remedy=f"make its {len(most.column.counts):,} categories coarser, or swap without a method, which takes any number",
+        ) from None
     after = [column.without_missing(new) for column, (new, _) in zip(columns, found, strict=True)]
     return Swapped(after, [candidates for _, candidates in found])
 
