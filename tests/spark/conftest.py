@@ -53,9 +53,9 @@ def session(events: Path) -> Iterator[Any]:
         .config("spark.executorEnv.PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)]))
         # Plans are adapted as they are by default; several tasks remain, however small they are.
         .config("spark.sql.adaptive.coalescePartitions.enabled", "false")
-        # Short jobs on small tables: code made for them, and what the best compiler of Java would gain, cost many times what
-        # they save. The cluster of the other test has all of Spark's defaults, and the results here that killed tasks are
-        # compared with are made by generated code.
+        # Short jobs on small tables: code made for them, and what the best compiler of Java would gain, cost many times
+        # what they save. The cluster of the other test has all of Spark's defaults, and the results here that killed
+        # tasks are compared with are made by generated code.
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

@@ -61,6 +61,6 @@ def test_records_that_need_too_much_name_a_column_and_what_would_work(frame, mea
     with pytest.raises(nym.error.SizeError) as caught:
         nym.rank_swap(frame, meanings, k=5, method="records", seed=1)
     assert str(caught.value) == (
-        "column 'a': distances between categories needs 31.5 GiB, 20.0 GiB are free; make its 1,100 categories coarser, "
-        "or swap without a method, which takes any number"
+        "column 'a': distances between categories needs 31.5 GiB, 20.0 GiB are free; make its 1,100 categories "
+        "coarser, or swap without a method, which takes any number"
     )

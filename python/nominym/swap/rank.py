@@ -335,11 +335,10 @@ def swap_as_published(
     except SizeError as error:
         # Distances between categories take most of it.
         most = max(columns, key=lambda column: len(column.column.counts))
-        raise SizeError(
-            error.message,
-            column=most.name,
-            remedy=f"make its {len(most.column.counts):,} categories coarser, or swap without a method, which takes any number",
-        ) from None
+        remedy = (
+            f"make its {len(most.column.counts):,} categories coarser, or swap without a method, which takes any number"
+        )
+        raise SizeError(error.message, column=most.name, remedy=remedy) from None
     after = [column.without_missing(new) for column, (new, _) in zip(columns, found, strict=True)]
     return Swapped(after, [candidates for _, candidates in found])
 
