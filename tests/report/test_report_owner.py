@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from parsed import HOSTILE, Page
 
 import nominym as nym
 from nominym import error
@@ -18,7 +19,6 @@ from nominym.release.manifest import options_of
 from nominym.report import owner as owner_page
 from nominym.report.words import percent
 from nominym.table import Comparison
-from pages import HOSTILE, Page
 
 # Small tables: kept columns together are nearly unique.
 pytestmark = pytest.mark.filterwarnings("ignore:.*that no other record has:nominym.error.PrivacyWarning")

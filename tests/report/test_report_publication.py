@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from parsed import Page
 
 import nominym as nym
 from nominym import error
 from nominym.guarantee import GROUPS
 from nominym.report.words import about
-from pages import Page
 
 # Small tables: kept columns together are nearly unique.
 pytestmark = pytest.mark.filterwarnings("ignore:.*that no other record has:nominym.error.PrivacyWarning")
