@@ -187,7 +187,7 @@ def test_parquet_that_was_cut_short(tmp_path: Path) -> None:
 def test_fingerprints(tmp_path: Path) -> None:
     for name in ("a.csv", "a.csv.gz", "a.parquet"):
         path = tmp_path / name
-        nym.release.write_table({"x": ["a", "b"] * 50_000, "y": ["c"] * 100_000}, path)
+        nym.release.write_table({"x": ["a", "b"] * 5_000, "y": ["c"] * 10_000}, path)
         with files.open_table(path) as table:
             files.read_columns(table, ["x"])
             found = table.fingerprint()

@@ -185,6 +185,15 @@ fn sorted(ranges: &[Range], records: &[u32]) -> Vec<u32> {
 fn every_cluster_is_that_of_brute_force() {
     for (number, sample) in samples().into_iter().enumerate() {
         let n = sample.columns[0].len();
+        // Distances from each record to all, and those to the others by size.
+        let measured = |reference: u32| {
+            let far: Vec<f64> = (0..n as u32).map(|other| sample.distance(reference, other)).collect();
+            let mut order = far.clone();
+            order.remove(reference as usize);
+            order.sort_by(f64::total_cmp);
+            (far, order)
+        };
+        let every: Vec<(Vec<f64>, Vec<f64>)> = (0..n as u32).map(measured).collect();
         for (k, leaf) in [(1, 4), (7, 16), (20, LEAF), (n, LEAF)] {
             let table = sample.table(leaf);
             let search = table.search(k).unwrap();
@@ -192,10 +201,7 @@ fn every_cluster_is_that_of_brute_force() {
             let mut room = Room::default();
             for tuple in 0..table.len() {
                 let reference = table.records[table.starts[tuple] as usize];
-                let far: Vec<f64> = (0..n as u32).map(|other| sample.distance(reference, other)).collect();
-                let mut order: Vec<f64> = far.clone();
-                order.remove(reference as usize);
-                order.sort_by(f64::total_cmp);
+                let (far, order) = &every[reference as usize];
                 let limit = order[k.min(n - 1) - 1] + 1e-9;
                 let inside = order.iter().filter(|&&x| x < limit - 2e-9).count();
                 let tied = order.iter().filter(|&&x| (x - limit).abs() < 2e-9).count();
