@@ -339,7 +339,7 @@ class Taxonomy(Meaning):
             found = self._names.resolve(listed, counts, column, items)
         except UnknownConceptError as error:
             if (other := codes.likely(self.root, listed)) is not None:
-                error.message += f". They look like codes of {other}, not of {self.root}"
+                error.message += f". {other}"
             raise
         self._doubt(listed, column)
         return found
