@@ -49,6 +49,15 @@ def test_stata_and_spss(tmp_path: Path) -> None:
     assert read_table(tmp_path / "a.sav")["sex"].to_pylist() == ["m", "f", "m"]
 
 
+def test_empty_texts_of_stata_and_spss_are_missing(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"job": ["nurse", "", "cook"], "age": [30, 40, 50]})
+    frame.to_stata(tmp_path / "a.dta", write_index=False)
+    assert read_table(tmp_path / "a.dta")["job"].to_pylist() == ["nurse", None, "cook"]
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"))
+    assert read_table(tmp_path / "a.sav")["job"].to_pylist() == ["nurse", None, "cook"]
+
+
 @pytest.mark.parametrize("name", ["a.xlsx", "a.dta", "a.sav"])
 @pytest.mark.parametrize("data", [b"", b"code,age\n1,2\n", b"PK\x03\x04" + bytes(50)])
 def test_what_is_none(tmp_path: Path, name: str, data: bytes) -> None:

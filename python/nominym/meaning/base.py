@@ -563,6 +563,8 @@ class Names:
             advice = Advice("{}; items without a taxonomy take {}", **seen, sets=Code("nym.Sets()"))
         elif kind is UnknownConceptError and all(map(_is_number, values)):
             advice = Advice("{}; or use {} as the meaning of numbers", **seen, numbers=Code("nym.Order()"))
+        elif kind is UnknownConceptError and (mark := next(filter(marks_missing, (values[i] for i in missed)), None)):
+            advice = Advice(f"{{}}; if {mark!r} stands for a missing value, {{}}", **seen, blank=BLANK)
         elif kind is UnknownConceptError and column is not None:
             advice = Advice("{}; values without a taxonomy take {}, or {}", **seen, **WITHOUT_TAXONOMY)
         raise kind(f"{many} {fault}: {listed} {remedy}", column=column, remedy=advice)
@@ -573,6 +575,20 @@ class Names:
             return f"{shown} names {', '.join(repr(self._ids[c]) for c in concepts[:4])}"
         close = " or ".join(map(repr, self.close(value)))
         return f"{shown}, did you mean {close}?" if close else shown
+
+
+BLANK = Code("replace it with None")
+"""What messages to Python callers have in place of the option that names texts of missing values."""
+_MARKS = {"", "-", "--", ".", "..", "?", "#n/a", "n.a.", "n/a", "na", "nan", "null", "missing", "<na>"}
+
+
+def marks_missing(value: object) -> bool:
+    """Return whether a value is a text that often stands for a missing one.
+
+    >>> marks_missing("NA"), marks_missing("Namibia")
+    (True, False)
+    """
+    return isinstance(value, str) and value.strip().casefold() in _MARKS
 
 
 def _is_number(value: object) -> bool:

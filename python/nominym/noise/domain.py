@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nominym.error import ParameterError, UnknownConceptError
+from nominym.error import Advice, Code, ParameterError, UnknownConceptError
 from nominym.meaning import ConceptSpace, DistanceMatrix, MatrixSpace, Meaning, Measure, Taxonomy
 from nominym.table import Attribute, Column, placed
 
@@ -128,6 +128,7 @@ def check_meaning(name: object, meaning: Meaning, method: Noise) -> None:
         raise ParameterError(
             f"noise replaces values with concepts of a taxonomy or labels of a matrix; {meaning.noun} has none",
             column=name,
+            remedy=Advice("use {}, which takes any meaning", rank_swap=Code("nym.rank_swap")),
         )
     if method.method == "semantic" and method.reference == "root" and isinstance(meaning, DistanceMatrix):
         raise ParameterError("a distance matrix has no root; use reference='mean' or 'pair'", column=name)

@@ -42,9 +42,19 @@ def read_sheet(path: StrPath) -> pd.DataFrame:
     return frame.rename(columns=str)
 
 
+def _without_blanks(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of Stata or SPSS, whose missing texts are empty ones, with missing values in their place."""
+    texts = [name for name in frame if frame[name].dtype == object or pd.api.types.is_string_dtype(frame[name].dtype)]
+    return frame.assign(**{str(name): frame[name].mask(frame[name] == "", None) for name in texts})
+
+
 def _excel(path: StrPath) -> Any:
     # As objects, since whole numbers beside empty cells would become floats.
     return pd.read_excel(path, dtype=object, keep_default_na=False, na_values=[""], engine="openpyxl")
 
 
-_READERS: dict[str, Callable[[StrPath], Any]] = {".xlsx": _excel, ".dta": pd.read_stata, ".sav": pd.read_spss}
+_READERS: dict[str, Callable[[StrPath], Any]] = {
+    ".xlsx": _excel,
+    ".dta": lambda path: _without_blanks(pd.read_stata(path)),
+    ".sav": lambda path: _without_blanks(pd.read_spss(path)),
+}
