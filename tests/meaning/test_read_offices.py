@@ -91,7 +91,7 @@ def test_levels_may_be_left_out(tmp_path: Path) -> None:
         ("a,b\nx\n", {}, "line 2: 1 cells, but 2 in line 1"),
         ("a,b\n", {}, "holds no concept: expected rows below the names"),
         ("", {}, "holds no concept"),
-        ("a,b\nx,y\n", {"child": "a"}, "format 'levels' has no option child="),
+        ("a,b\nx,y\n", {"child": "a"}, r"child='a': the format 'levels' has no such option"),
     ],
 )
 def test_bad_levels(tmp_path: Path, text: str, how: dict[str, Any], told: str) -> None:

@@ -252,7 +252,7 @@ BAD = {
         {"method": "naive", "alpha": 1},
         "alpha=1: it applies only where method is 'semantic'",
     ),
-    "uncorrelated pair": ({"alpha": 1, "reference": "pair", "correlated": False}, "correlated by nature"),
+    "uncorrelated pair": ({"alpha": 1, "reference": "pair", "correlated": False}, "errors are always correlated"),
     "measure": ({"alpha": 1, "measure": "path"}, r"ranges over 0 … 2\(D−1\); errors are shares"),
     "seed": ({"alpha": 1, "seed": -1}, "seed=-1"),
     "missing": ({"alpha": 1, "missing": "drop"}, "missing='drop'"),

@@ -142,7 +142,8 @@ taxonomic-feature, resnik, lin, jiang-conrath
             if not isinstance(count, Real) or not 0 <= count < float("inf"):
                 raise ParameterError(f"ic: the count of {name!r} is {count!r}; counts are numbers ≥ 0")
         if not isinstance(self.k, Real) or not 0 <= self.k <= 1:
-            raise ParameterError(f"k={self.k}: the weight in Zhou's information content lies in [0, 1]")
+            fault = "the weight in Zhou's information content lies in [0, 1]"
+            raise ParameterError(fault, parameter="k", value=self.k)
         if not self.needs_content and (self.ic != "seco" or self.k != 0.5):
             raise ParameterError(f"measure {self.name!r} does not use information content: leave ic and k out")
 

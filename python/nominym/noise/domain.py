@@ -131,7 +131,8 @@ def check_meaning(name: object, meaning: Meaning, method: Noise) -> None:
             remedy=Advice("use {}, which takes any meaning", rank_swap=Code("nym.rank_swap")),
         )
     if method.method == "semantic" and method.reference == "root" and isinstance(meaning, DistanceMatrix):
-        raise ParameterError("a distance matrix has no root; use reference='mean' or 'pair'", column=name)
+        remedy = Advice("use {}, or pair", reference="mean")
+        raise ParameterError("a distance matrix has no root", column=name, remedy=remedy)
     if method.by_distance and isinstance(meaning, DistanceMatrix) and meaning.matrix.max() > 1:
         raise ParameterError(
             f"distances up to {meaning.matrix.max():g}; errors are shares of the largest distance",

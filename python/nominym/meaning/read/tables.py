@@ -211,9 +211,10 @@ def _header(path: StrPath, first: Sequence[str], asked: Mapping[str, str | None]
             columns[role] = names.index(found)
     if columns.keys() >= {"child", "parent"}:
         if columns["child"] == columns["parent"]:
-            raise ParameterError(f"{path}: child= and parent= are both the column {first[columns['child']]!r}")
+            raise ParameterError(f"{path}: children and parents are both in the column {first[columns['child']]!r}")
         return columns
     if any(asked.values()):
         missing = next(role for role in ("child", "parent") if role not in columns)
-        raise ParameterError(f"{path} has no column with a common name for {missing}; pass {missing}=")
+        fault = f"{path} has no column with a common name for {missing}"
+        raise ParameterError(fault, remedy=Advice("give {}", **{missing: NO_VALUE}))
     return None
