@@ -237,7 +237,7 @@ def test_files_that_are_no_model(tmp_path) -> None:
 
 
 BAD = {
-    "no alpha": ({}, "alpha=None: give a number above 0: method='semantic' needs"),
+    "no alpha": ({}, "alpha=None: give a number above 0, the amount of noise, which the method 'semantic' needs"),
     "alpha is 0": ({"alpha": 0}, "alpha=0: give a number above 0"),
     "alpha is nan": ({"alpha": float("nan")}, "alpha=nan"),
     "alpha is text": ({"alpha": "much"}, "alpha='much'"),
@@ -246,7 +246,10 @@ BAD = {
     "reference": ({"alpha": 1, "reference": "top"}, "reference='top': give 'mean', 'pair', 'root'"),
     "law": ({"alpha": 1, "law": "cauchy"}, "law='cauchy': give 'normal', 'laplace'"),
     "correlated": ({"alpha": 1, "correlated": "yes"}, "correlated='yes'"),
-    "no epsilon": ({"method": "exponential"}, "epsilon=None: give a number above 0: method='exponential' needs"),
+    "no epsilon": (
+        {"method": "exponential"},
+        "epsilon=None: give a number above 0, the amount of noise, which the method 'exponential' needs",
+    ),
     "epsilon for errors": ({"alpha": 1, "epsilon": 1}, "epsilon=1: it applies only where method is 'exponential'"),
     "alpha for a baseline": (
         {"method": "naive", "alpha": 1},
