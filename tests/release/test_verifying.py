@@ -179,7 +179,7 @@ def test_with_a_seed(folder: Path, meanings: Any) -> None:
     original().to_csv("o.csv", index=False)
     nym.publish("o.csv", "r.csv", ROLES, nym.RankSwap(k=K), meanings, key="key.parquet", seed=1)
     found = judged(meanings)
-    assert found.doubts == ("the release was made with a seed: whoever has or guesses it can repeat the draw",)
+    assert found.doubts == ("the release was made with a seed: anyone who has or guesses it can repeat the draw",)
     forge(said=lambda content: content.update(seeded=False))
     assert "by the owner's record a seed was given, which the manifest denies" in judged(meanings).broken
 

@@ -168,7 +168,7 @@ def judge(pair: FilePair | SetsPair, k: int | None = None, unknown: Sequence[str
     bound = None if method is None else method.bound
     doubts = {
         "there is no k to compare with: give --k": k is None,
-        "the release was made with a seed: whoever has or guesses it can repeat the draw": pair.seeded,
+        "the release was made with a seed: anyone who has or guesses it can repeat the draw": pair.seeded,
         "by the owner's record, the release was made from another original": pair.other_input,
         "that the rows of both files are in the same order is only asserted: give --key with the owner's "
         "record": isinstance(pair, FilePair) and pair.order == "asserted",

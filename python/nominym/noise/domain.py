@@ -103,7 +103,7 @@ def check_domain(name: object, domain: Domain) -> None:
         remedies = f"name a concept above {domain.space.root!r} as the root of the column, {remedies}"
     raise ParameterError(
         f"its domain has two values, {one!r} and {other!r}, and noise always changes a value: each becomes the "
-        f"other, so whoever sees one knows the other",
+        f"other, so anyone who sees one knows the other",
         column=name,
         remedy=remedies,
     )
@@ -116,7 +116,7 @@ def weakness_of(domain: Domain) -> str | None:
         return "its domain has one value, which noise cannot change"
     if size < _FEW:
         return (
-            f"its domain has {size} values, and noise always changes a value: whoever excludes the value shown has "
+            f"its domain has {size} values, and noise always changes a value: an adversary who excludes the value shown has "
             f"{size - 1} left, of which the rule favours some"
         )
     return None

@@ -154,7 +154,7 @@ def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
     if isinstance(pair, SetsPair) and guaranteed:
         _check_forms(pair, _least(method), found)
     if pair.seeded:
-        found.doubts.append("the release was made with a seed: whoever has or guesses it can repeat the draw")
+        found.doubts.append("the release was made with a seed: anyone who has or guesses it can repeat the draw")
         if not manifest.seeded:
             found.broken.append("by the owner's record a seed was given, which the manifest denies")
     if manifest.order == "kept":

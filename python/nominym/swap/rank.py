@@ -263,7 +263,7 @@ def rank_swap(
     sensitive
         With groups, kept columns with their l, such as ``{"hiv": 3}``: no value, missing included, is on more than 1/l
         of the records of a group. Groups then depend on these columns, so 1/k is not guaranteed: only what groups show
-        is, and an adversary who knows the algorithm may be surer of values and of rows.
+        is, and an adversary who knows the algorithm may be more certain of values and of rows.
     accept
         Kept columns that are published although they, alone or together, are nearly unique, predict a masked column or
         link the records of a person, which is otherwise an error: for values that nobody can know of a person.
