@@ -46,9 +46,9 @@ ORDER = (
     "they are. Shuffle the rows before you publish them."
 )
 MEANS = (
-    "Insiders: a mean is computed from the values of its group, so anyone who knows all of them but one, such as members "
-    "who pool what they know, can compute the last. Even rounded, the published figures of the loss narrow down values "
-    "further."
+    "Insiders: a mean is computed from the values of its group, so anyone who knows all of them but one, such as "
+    "members who pool what they know, can compute the last. Even rounded, the published figures of the loss narrow "
+    "down values further."
 )
 ENDS = (
     "What a generalized value says: that every record of its group lies within it. The ends of an interval, and each "
@@ -255,8 +255,8 @@ def of_limits(
         not_covered=(
             f"Belief: groups were formed with regard to {columns}, so an adversary who knows the algorithm and the "
             f"groups may be more certain of {columns} of a person than the shares in a group suggest (minimality).",
-            f"Re-identification: for the same reason, such an adversary may find a person's row with a probability above "
-            f"1/{k}, up to 1. No probability is guaranteed.",
+            f"Re-identification: for the same reason, such an adversary may find a person's row with a probability "
+            f"above 1/{k}, up to 1. No probability is guaranteed.",
             f"Kept columns: an adversary who knows {listed(kept or list(sensitive), 'or')} of a person, or can predict "
             f"it from {listed(masked)}, may find the row. Mask what an adversary may know.{allowed}",
             SHARED,

@@ -150,7 +150,9 @@ class Method(Options):
 def made_with(seed: int | None) -> dict[str, Any]:
     """Return how a result was drawn, for its record: never the seed, but whether there was one."""
     if seed is not None:
-        what = "made with a seed, for studies: anyone who has or guesses it can repeat the draw, so nothing is guaranteed"
+        what = (
+            "made with a seed, for studies: anyone who has or guesses it can repeat the draw, so nothing is guaranteed"
+        )
         warn(f"{what}; for a release, give none", SeedWarning)
     return {"seeded": seed is not None, "version": __version__}
 

@@ -117,6 +117,10 @@ def test_headlines_of_item_sets_are_wrong_and_lost_items(tmp_path) -> None:
     assert "Lost items 2 of 4" in page.text
     assert "are 25 % of the items that it has, mean of all records; 2 of the 4 items are in no base." in page.text
     assert "Error of counts" not in page.text.partition("What was done")[0]
+    # Without the secret side, as from a file, what is expected takes its place.
+    bare = owners(tmp_path / "c.html", pickle.loads(pickle.dumps(rel)), sets=sets)
+    assert "Wrong items, expected 25 %" in bare.text
+    assert "are expected to be 25 % of the items that it has" in bare.text
     public = Page(nym.report.write(tmp_path / "b.html", rel))
     assert "Wrong items, expected 25 %" in public.text
     assert "Lost items 3 of 4" in public.text

@@ -24,7 +24,7 @@ from nominym.error import NO_VALUE, Code, MeaningWarning, PrivacyWarning, Recove
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from nominym.release import Manifest, Publication
@@ -158,11 +158,18 @@ def guarantee(said: Manifest) -> list[str]:
     terms = {"unit": stated.unit, "premise": stated.premise}
     lines = [stated.headline, stated.claim, *(f"{name}: {text}" for name, text in terms.items() if text)]
     if stated.not_covered:
-        # Each begins with what it is about.
-        about = "; ".join(text.partition(":")[0].lower() for text in stated.not_covered)
-        lines.append(f"not covered, see the manifest: {about}")
+        lines.append(f"not covered, see the manifest: {'; '.join(topics(stated.not_covered))}")
     first, *rest = lines
     return [f"guarantee: {first}" if stated else first, *(f"  {line}" for line in rest)]
+
+
+def topics(not_covered: Iterable[str]) -> list[str]:
+    """Return what sentences are about, each topic once: the words before the colon.
+
+    >>> topics(["Insiders: some know all but one.", "Seeds: they repeat the draw.", "Insiders: some know their rows."])
+    ['insiders', 'seeds']
+    """
+    return list(dict.fromkeys(text.partition(":")[0].lower() for text in not_covered))
 
 
 # ---- what is said: results on standard output, everything else on standard error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nominym.atomic import write_atomic
-from nominym.cli import counted, say, say_table, spelled
+from nominym.cli import counted, say, say_table, spelled, topics
 from nominym.cli.ending import tell
 from nominym.cli.options import HIERARCHY, TEXT, Request
 from nominym.error import NominymError, ParameterError
@@ -130,7 +130,7 @@ def _show(found: Choice) -> None:
     for reason in found.suggestion.reasons:
         say(f"  {reason}")
     if found.suggestion.not_covered:
-        about = "; ".join(text.partition(":")[0].lower() for text in found.suggestion.not_covered)
+        about = "; ".join(topics(found.suggestion.not_covered))
         say(f"  not covered, see the page: {about}")
     if found.refusal:
         tell("warning", f"the method refuses the table as it is: {found.refusal}")

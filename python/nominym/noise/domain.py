@@ -116,8 +116,8 @@ def weakness_of(domain: Domain) -> str | None:
         return "its domain has one value, which noise cannot change"
     if size < _FEW:
         return (
-            f"its domain has {size} values, and noise always changes a value: an adversary who excludes the value shown has "
-            f"{size - 1} left, of which the rule favours some"
+            f"its domain has {size} values, and noise always changes a value: an adversary who excludes the value "
+            f"shown has {size - 1} left, of which the rule favours some"
         )
     return None
 
