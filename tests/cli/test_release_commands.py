@@ -338,6 +338,8 @@ def test_texts_that_stand_for_missing_values(run: Run, folder: Path) -> None:
     done = run("swap", "gaps.csv", "-o", "r.csv", *ROLES, "--k", "5")
     assert done.code == 3
     assert "if 'N/A' stands for a missing value, give it with --na" in done.err
+    done = run("taxonomy", "check", "illness.csv", "gaps.csv", "--column", "diagnosis")
+    assert "if 'N/A' stands for a missing value, give it with --na" in done.err
     assert run("swap", "gaps.csv", "-o", "r.csv", *ROLES, "--k", "5", "--na", "N/A").code == 0
     (folder / "ages.csv").write_text("age\n" + "".join(f"{i}\n" for i in range(20)) + "NA\n")
     done = run("swap", "ages.csv", "-o", "s.csv", "--quasi", "age=number", "--k", "5")
