@@ -141,7 +141,7 @@ def test_tuples() -> None:
 
 def test_without_a_manifest(released: Any) -> None:
     Path("r.csv.manifest.json").unlink()
-    assert judged(released).doubts == ("there is no manifest beside the release, so there is no guarantee to verify",)
+    assert judged(released).doubts == ("there is no manifest next to the release, so there is no guarantee to verify",)
 
 
 def test_without_the_record(released: Any) -> None:

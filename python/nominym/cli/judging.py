@@ -404,7 +404,7 @@ def report(given: Namespace) -> None:
     owner = edition == "owner"
     release = asked.required("release")
     if owner and given.out is None:
-        fault = "this edition must not be kept beside the release; choose a place for it"
+        fault = "this edition must not be kept next to the release; choose a place for it"
         raise ParameterError(fault, parameter="edition", value=edition, remedy=Advice("give {}", out=NO_VALUE))
     target = Path(given.out or f"{release}.report.html")
     sweep = None if given.sweep is None else _values(given.sweep)

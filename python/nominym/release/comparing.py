@@ -40,7 +40,7 @@ or not at all."""
 
 
 class _OfRelease:
-    """What the files beside a release of a table or of item sets contain."""
+    """What the files next to a release of a table or of item sets contain."""
 
     manifest: Manifest | None
     record: OwnersRecord | None
@@ -72,7 +72,7 @@ class FilePair(_OfRelease):
     order: OrderKnown
     """How it is known which row is whose."""
     manifest: Manifest | None
-    """The manifest beside the release, if any."""
+    """The manifest next to the release, if any."""
     record: OwnersRecord | None
     """The owner's record, if it was given."""
     released: tuple[str, ...]
@@ -137,7 +137,7 @@ class SetsPair(_OfRelease):
     sets: Itemsets
     release: Release
     manifest: Manifest | None
-    """The manifest beside the release, if any."""
+    """The manifest next to the release, if any."""
     record: OwnersRecord | None
     """The owner's record, if it was given."""
     sha256: tuple[str, str]
@@ -208,7 +208,7 @@ def compare_files(
     order_needed: str | None = None,
     progress: Progress = None,
 ) -> FilePair:
-    """Read a table and its release, with the manifest beside it, and compare them.
+    """Read a table and its release, with the manifest next to it, and compare them.
 
     ``key`` is the owner's record, which says which row is whose. ``keep_order`` asserts that both files have the same
     order; it is unnecessary if the manifest says so, and an error if kept columns differ row by row. ``order_needed``
@@ -399,7 +399,7 @@ def compare_sets(
     taxonomy: Taxonomy | StrPath | None = None,
     progress: Progress = None,
 ) -> SetsPair:
-    """Read set-valued records and their release, with the manifest beside it.
+    """Read set-valued records and their release, with the manifest next to it.
 
     ``person`` is the column that identifies persons; for a FIMI file, a file with one person per line. ``taxonomy`` is
     that of the items, needed if records were recoded by it: they are then compared as closures. The rest is as for

@@ -94,7 +94,7 @@ def read_meanings(meanings: Meanings, progress: Progress = None) -> dict[str, Me
     return {name: read[each] if isinstance(each, str | os.PathLike) else each for name, each in meanings.items()}
 
 
-# ---- what nobody says
+# ---- meanings that nobody gave
 
 
 def find_meanings(
@@ -193,7 +193,7 @@ def _as_text(table: Any, name: str) -> Any:
     return table.set_column(table.column_names.index(name), name, texts)
 
 
-# Numbers as programs write them, of so many digits as stay exact; leading zeros are those of codes.
+# Numbers as programs write them, with no more digits than stay exact; leading zeros are those of codes.
 _NUMBER = r"^\s*[+-]?((0|[1-9][0-9]{0,17})(\.[0-9]*)?|\.[0-9]+)([eE][+-][0-9]{1,2})?\s*$"
 
 

@@ -295,14 +295,14 @@ def _risk(outcome: Outcome, person: Any) -> dict[str, float]:
 
 
 def _loss(outcome: Outcome) -> float:
-    """Squared distances, relative to those to one mean for all records."""
+    """Return squared distances, relative to those to one mean for all records."""
     changes = outcome.comparison.changes.items()
     totals = {name: total_squares(change.before, outcome.progress) for name, change in changes}
     return information_loss(outcome.comparison, totals)
 
 
 def _counts(outcome: Outcome) -> float:
-    """Total variation of single columns, mean of those that do not go by size, as numbers and dates do."""
+    """Return the total variation of single columns, mean of those that do not go by size, as numbers and dates do."""
     found = measured.utility(outcome.comparison).set_index("attribute")["total_variation"].dropna()
     meant = {name: change.before.meaning for name, change in outcome.comparison.changes.items()}
     listed = [name for name in found.index if getattr(meant[name], "values", ()) is not None]
@@ -310,13 +310,13 @@ def _counts(outcome: Outcome) -> float:
 
 
 def _correlations(outcome: Outcome) -> float:
-    """Largest change of a distance correlation."""
+    """Return the largest change of a distance correlation."""
     found = measured.correlations(outcome.comparison, outcome.progress)
     return math.nan if found is None else float(found["difference"].abs().max())
 
 
 def _smallest_class(outcome: Outcome) -> float:
-    """Size of the smallest class of rows with equal masked values."""
+    """Return the size of the smallest class of rows with equal masked values."""
     return risk.classes(outcome.comparison.after, list(outcome.comparison.changes)).smallest
 
 

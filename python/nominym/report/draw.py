@@ -120,7 +120,7 @@ def moved(share: float) -> str:
 
 
 def attacks(table: pd.DataFrame, unit: str) -> go.Figure:
-    """Draw the share of people whom an adversary re-identifies, by what is known, beside the bound."""
+    """Draw the share of people whom an adversary re-identifies, by what is known, and the bound."""
     table = table.head(MOST)
     shown = table.iloc[::-1]
     bounds = [bound for bound in table["bound"] if not pd.isna(bound)]

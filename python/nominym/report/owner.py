@@ -32,7 +32,7 @@ from nominym.table import Change, Comparison
 # Rows of the table of categories, for each attribute.
 _LONGEST = 200
 
-# So many attacks that exceed the bound are told in words; the table has them all.
+# Number of attacks that exceed the bound and are described in words; the table has them all.
 _REASONS = 3
 
 

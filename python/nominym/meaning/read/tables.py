@@ -68,8 +68,8 @@ def read_edges(
             raise at_line(path, line, fault, Advice("{}", links=said))
         if {name.casefold() for name in first} & {*_KNOWN["label"], *_TITLES} and first[0].casefold() in _NUMBERED:
             fault = f"the columns {first[0]!r} and {first[1]!r} are a list of codes, without parents"
-            said = Advice("give {}, the lengths of the groups, if codes begin with their group", prefix=NO_VALUE)
-            raise at_line(path, line, fault, said)
+            lengths = Advice("give {}, the lengths of the groups, if codes begin with their group", prefix=NO_VALUE)
+            raise at_line(path, line, fault, lengths)
         columns = {"child": 0, "parent": 1}
         rows = chain([(line, first)], rows)
 
