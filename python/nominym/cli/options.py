@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import difflib
 import os
 import sys
 import textwrap
@@ -329,11 +330,28 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the command line; ``run`` of the result is the command."""
-    given = parser(arguments).parse_args(arguments)
+    top = parser(arguments)
+    given, unknown = top.parse_known_args(arguments)
+    if unknown:
+        top.exit(2, f"error: {_not_understood(unknown[0], getattr(given, 'command', ''), arguments)}\n")
     if not hasattr(given, "command"):
         parser(()).print_help(sys.stderr)
         raise SystemExit(2)
     return given
+
+
+def _not_understood(text: str, command: str, arguments: Sequence[str]) -> str:
+    """Return what is wrong with an argument that a command does not have, and which it probably is."""
+    named = " ".join(["nominym", *command.split()])
+    if not text.startswith("-"):
+        return f"unexpected argument {text!r}; see {named} --help"
+    made: Any = parser(arguments)
+    for name in command.split():
+        made = next(each.choices[name] for each in made._actions if name in (each.choices or ()))
+    known = [flag for action in made._actions for flag in action.option_strings]
+    close = difflib.get_close_matches(text.partition("=")[0], [*known, "--verbose"], n=1, cutoff=0.75)
+    hint = f"; did you mean {close[0]}?" if close else "."
+    return f"{named} has no option {text.partition('=')[0]}{hint} See {named} --help"
 
 
 def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
