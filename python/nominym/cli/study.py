@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from nominym.atomic import write_atomic
 from nominym.cli import counted, progress, say
-from nominym.cli.config import WORDS, load_study
+from nominym.cli.config import LAYOUT, SETS_OF, WORDS, load_study
 from nominym.cli.ending import tell
 from nominym.error import ParameterError
 from nominym.files import as_path
-from nominym.itemsets import Itemsets
 from nominym.meaning import Equality, Meaning, Order, Sets
+from nominym.meaning.read import OF_TABLES
 from nominym.release import METHODS, MeaningFile, read_table
+from nominym.release.meanings import read_meanings
+from nominym.release.sets import Layout, read_sets
 from nominym.study import Study, grid
 from nominym.study.plan import treatments
 
@@ -72,9 +74,10 @@ def _methods(path: str, sections: list[dict[str, Any]]) -> dict[str, list[Method
 def _data(said: Mapping[str, Any]) -> tuple[Any, dict[str, Meaning] | None]:
     """Read a data set, and what its columns mean; columns of which nothing is said are left out."""
     if "items" in said:
-        return Itemsets.from_fimi(said["items"], progress=progress()), None
+        how = Layout(**{key: said[key] for key in LAYOUT if key in said})
+        return read_sets(said["items"], how, progress())[0], None
     meanings = {name: _meaning(name, column) for name, column in said["columns"].items()}
-    options = {key: said[key] for key in ("delimiter", "encoding", "na") if key in said}
+    options = {key: said[key] for key in ("delimiter", "encoding", "na", "comment") if key in said}
     return read_table(said["path"], [*meanings, *said.get("keep", ())], **options, progress=progress()), meanings
 
 
@@ -86,4 +89,7 @@ def _meaning(name: str, said: Mapping[str, Any]) -> Meaning:
         raise ParameterError(f'columns.{name}: say what its values mean, taxonomy = "file" or meaning = "number"')
     if text in WORDS:
         return {"number": Order(), "equal": Equality(), "sets": Sets()}[text]
-    return MeaningFile(text, said.get("format"), bool(said.get("virtual_root"))).read(progress())
+    file = text.removeprefix(SETS_OF)
+    options = {key: said[key] for key in OF_TABLES if key in said}
+    how = {"format": said.get("format"), "virtual_root": bool(said.get("virtual_root")), "sets": file != text}
+    return read_meanings({name: MeaningFile(file, options=options, **how)}, progress())[name]
