@@ -160,7 +160,7 @@ def compare(
     if by not in CRITERIA:
         raise ParameterError(f"give {', '.join(map(repr, CRITERIA))}", parameter="by", value=by)
     if by == "correlations" and len(known) < 2:
-        raise ParameterError("correlations are of pairs: mask two columns at least", parameter="by", value=by)
+        raise ParameterError("correlations need pairs: mask at least two columns", parameter="by", value=by)
     if not (is_whole(seeds) and seeds >= 1):
         raise ParameterError("give a whole number, 1 or more", parameter="seeds", value=seeds)
     if not (sample is None or sample == "auto" or (is_whole(sample) and sample >= 1)):
@@ -372,13 +372,14 @@ def _not_covered(
     said = [f"Premise of the bound: {stated.premise}"] if stated.bound is not None and stated.premise else []
     said += stated.not_covered
     said.append(
-        "Your data: figures do not tell what may be known of people, nor which loss matters for your analyses. Look at "
-        "the report of the release itself."
+        "Your data: figures cannot show what may be known about people, or which loss matters for your analyses. Look "
+        "at the report of the release itself."
     )
     if records < rows:
         said.append(
-            f"The whole table: figures are of {records:,} drawn records of {rows:,}. Bounds hold for any number of "
-            "records; the measured shares and losses may differ, and losses tend to be smaller where records are more."
+            f"The whole table: the figures come from {records:,} records drawn from {rows:,}. Bounds hold for any "
+            "number of records; the measured shares and losses may differ, and losses tend to be smaller with more "
+            "records."
         )
     return tuple(said)
 

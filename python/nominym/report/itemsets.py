@@ -125,8 +125,8 @@ def _lost_tile(rel: Release, lost: int) -> Tile:
 def _cost(rel: Release, wrong: str, lost: int) -> str:
     """Return what the release costs, in items."""
     none = "one item is" if lost == 1 else f"{lost:,} of the {rel.base.n_items:,} items are"
-    said = f"What it costs: the items that are wrong in the base of a record, missing or added, {wrong} of the items "
-    return f"{said}that it has, mean of all records; {none} in no base."
+    said = f"What it costs: the wrong items in the base of a record, missing or added, {wrong} of its own items on "
+    return f"{said}average; {none} in no base."
 
 
 def _head(subject: ItemsetRelease, title: str | None, *sources: str) -> dict[str, Any]:

@@ -288,8 +288,8 @@ def _verbatim(table: MaskedTable, comparison: Comparison, progress: Progress) ->
     caption = "Unique exact matches: records unique before whose values a row has verbatim"
     if "groups" in table.summary and not isinstance(table.method, Microaggregate):
         caption += (
-            ". Masked values were swapped in groups: by these alone, such a row is as likely that of anyone else in "
-            "the group; an adversary who also knows kept values can tell rows apart"
+            ". Masked values were swapped in groups: by these alone, such a row is as likely to be that of anyone "
+            "else in the group; an adversary who also knows kept values can tell rows apart"
         )
     return Grid.of(caption, ["attributes", "unique before", "in the release verbatim", "share"], rows)
 
