@@ -191,7 +191,7 @@ def group_sizes(table: pd.DataFrame, *, alike: bool) -> go.Figure:
 
 def worlds(table: pd.DataFrame, least: int) -> go.Figure:
     """Draw the number of published rows that records could be."""
-    subtitle = f"by the published data alone; guaranteed: {least:,} at least"
+    subtitle = f"by the published data alone; guaranteed: at least {least:,}"
     return shares(table, "Rows that a record could be", subtitle, "published rows that fit the record")
 
 
