@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from nominym import _core
 from nominym.control import Progress, require_matrix
-from nominym.error import Advice, AmbiguousConceptError, Code, DataError, ParameterError, UnknownConceptError
+from nominym.error import NO_VALUE, Advice, AmbiguousConceptError, Code, DataError, ParameterError, UnknownConceptError
 from nominym.meaning.generalized import one_of
 
 
@@ -560,7 +560,9 @@ class Names:
         )
         seen = {"matched": Code("Taxonomy.match shows how each value is read")}
         advice = Advice("{}", **seen)
-        if kind is UnknownConceptError and items:
+        if kind is UnknownConceptError and items and column is None:
+            advice = Advice("{}; leave {} out to use the items as they are", **seen, taxonomy=NO_VALUE)
+        elif kind is UnknownConceptError and items:
             advice = Advice("{}; items without a taxonomy take {}", **seen, sets=Code("nym.Sets()"))
         elif kind is UnknownConceptError and all(map(_is_number, values)):
             advice = Advice("{}; or use {} as the meaning of numbers", **seen, numbers=Code("nym.Order()"))

@@ -25,7 +25,15 @@ from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method
 from nominym.release import files, sizing
 from nominym.release.manifest import Manifest, OwnersRecord, digest_of, manifest_path, read_manifest, read_record
-from nominym.release.meanings import alike, check_same, find_meanings, noun_of, read_meanings, with_numbers
+from nominym.release.meanings import (
+    alike,
+    check_same,
+    find_meanings,
+    noun_of,
+    read_meanings,
+    read_taxonomy_of_items,
+    with_numbers,
+)
 from nominym.release.pipeline import ITEMS, PERSON, QUASI, missing_texts
 from nominym.release.sets import Layout, read_sets
 from nominym.table import Column, Comparison, Table, code
@@ -420,7 +428,7 @@ def compare_sets(
         made = {} if manifest is None else manifest.meanings.get(ITEMS, {})
         what = f"{os.fspath(release)} was recoded by {noun_of(made) if made else 'a taxonomy'}, which is needed"
         raise ParameterError(what, parameter="taxonomy", remedy=Advice("give {}", taxonomy=NO_VALUE))
-    meant: Any = None if taxonomy is None else read_meanings({ITEMS: taxonomy}, progress)[ITEMS]
+    meant: Any = None if taxonomy is None else read_taxonomy_of_items(taxonomy, progress)
     if meant is not None:
         check_same(meant, {} if manifest is None else manifest.meanings.get(ITEMS, {}))
         sets, published = closed(sets, meant, progress=progress), replace(published, taxonomy=meant)

@@ -73,6 +73,18 @@ Meanings = Mapping[str, Meaning | StrPath]
 _WITHOUT_FILES = {"numbers": Code("nym.Order()"), "equality": Code("nym.Equality()")}
 
 
+def read_taxonomy_of_items(taxonomy: Any, progress: Progress = None) -> Any:
+    """Read the taxonomy of the items of set-valued records, if it is in a file."""
+    try:
+        return read_meanings({"items": taxonomy}, progress)["items"]
+    except NominymError as error:
+        # There is one file, and no column to give another meaning.
+        error.column = None if error.column == "items" else error.column
+        if isinstance(error, AbsentFileError):
+            error.remedy = "give the path of an existing file"
+        raise
+
+
 def read_meanings(meanings: Meanings, progress: Progress = None) -> dict[str, Meaning]:
     """Read the meanings that are in files, each file once."""
     paths = dict.fromkeys(each for each in meanings.values() if isinstance(each, str | os.PathLike))

@@ -47,7 +47,7 @@ from nominym.release.manifest import (
     options_of,
     write_record,
 )
-from nominym.release.meanings import Meanings, read_meanings
+from nominym.release.meanings import Meanings, read_meanings, read_taxonomy_of_items
 from nominym.release.sets import Layout, read_sets
 from nominym.swap import DataSwap
 from nominym.table import Table, code
@@ -338,7 +338,7 @@ def check_items(method: Recode, settings: object, meanings: Meanings) -> None:
 def with_items(method: Recode, meanings: Meanings, progress: Progress) -> tuple[Recode, dict[str, Any]]:
     """Return the method with what items mean, and what the manifest says of that."""
     if meanings:
-        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])
+        method = replace(method, taxonomy=read_taxonomy_of_items(meanings[ITEMS], progress))
     if not isinstance(method.taxonomy, Taxonomy):
         return method, {}
     named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)
