@@ -221,7 +221,7 @@ def test_kept_columns_are_attacked(run: Run) -> None:
     assert done.code == 1
     assert done.out.splitlines()[-1].startswith("broken: ")
     assert "with age" in done.out.splitlines()[-1]
-    assert "mask them, or, if nobody can know them, --unknown" in done.err
+    assert "mask them, or, if nobody can know them, give --unknown" in done.err
     done = run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--unknown", "age", "--unknown", "ward")
     assert done.code == 0, done.out
     assert "yes, not counted" in done.out

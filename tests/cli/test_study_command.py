@@ -101,7 +101,7 @@ def test_item_sets_and_failures(run: Run) -> None:
         ('measures = ["rmse", "nearest_row"]', 'measures = ["rsme"]', "no measure 'rsme'"),
         ("seeds = [1, 2]", "seed = [1, 2]", "did you mean 'seeds'"),
         ('path = "visits.csv"', "", "give the path of a table"),
-        ('{ taxonomy = "illness.csv" }', "{}", "columns.diagnosis: say what its values mean"),
+        ('{ taxonomy = "illness.csv" }', "{}", "columns.diagnosis: give the meaning of its values"),
         ('{ taxonomy = "illness.csv" }', '{ role = "keep" }', "'role' is unknown"),
         ("columns.diagnosis", "columns.dignosis", "dignosis"),
         ("seeds = [1, 2]", 'seeds = ["a"]', "give a whole number"),

@@ -217,7 +217,7 @@ def _tell_remedy(found: dict[str, Any]) -> None:
         options = " ".join(f"--unknown {shlex.quote(str(name))}" for name in names)
         tell(
             "notice",
-            f"exceeded only if kept columns are known: mask them, or, if nobody can know them, {options}",
+            f"exceeded only if kept columns are known: mask them, or, if nobody can know them, give {options}",
         )
 
 

@@ -31,7 +31,7 @@ def study(given: Namespace) -> None:
     methods = _methods(given.study, asked["methods"])
     out = as_path(given.out)
     if (out / "results.csv").exists() and not (out / "cells").is_dir():
-        raise ParameterError(f"{out / 'results.csv'} is there, and not of a study; choose another folder")
+        raise ParameterError(f"{out / 'results.csv'} exists and does not come from a study; choose another folder")
     read = {name: _data(each) for name, each in asked["data"].items()}
     planned = Study(
         {name: data for name, (data, _) in read.items()},
@@ -86,7 +86,7 @@ def _meaning(name: str, said: Mapping[str, Any]) -> Meaning:
         return Order(said["order"])
     text = said.get("meaning", said.get("taxonomy"))
     if text is None:
-        raise ParameterError(f'columns.{name}: say what its values mean, taxonomy = "file" or meaning = "number"')
+        raise ParameterError(f'columns.{name}: give the meaning of its values, taxonomy = "file" or meaning = "number"')
     if text in WORDS:
         return {"number": Order(), "equal": Equality(), "sets": Sets()}[text]
     file = text.removeprefix(SETS_OF)
