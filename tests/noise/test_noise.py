@@ -362,7 +362,7 @@ def test_domains_of_two_values_are_refused(monkeypatch, how) -> None:
         nym.add_noise(never, {"answer": tax}, alpha=0.3, roots={"answer": "no"}, **how)
     pair = nym.Taxonomy.from_edges([("no", "answer")])
     with pytest.raises(
-        error.ParameterError, match=r"two values, .*whoever sees one knows the other; use rank swapping"
+        error.ParameterError, match=r"two values, .*anyone who sees one knows the other; use rank swapping"
     ):
         nym.add_noise({"answer": ["answer"] * 3}, {"answer": pair}, alpha=0.3, **how)
 
