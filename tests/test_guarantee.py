@@ -106,7 +106,9 @@ def test_sensitive_columns_take_the_bound_away(person) -> None:
     )
     belief, found, kept, *rest = said.not_covered
     assert belief.startswith("Belief: groups were formed with regard to hiv and sex, so an adversary who knows the al")
-    assert found.endswith("may be surer of a person's row than 1/5, up to certainty. No probability is guaranteed.")
+    assert found.endswith(
+        "may find a person's row with a probability above 1/5, up to 1. No probability is guaranteed."
+    )
     assert kept.endswith("The owner accepted age, which could tell many rows apart.")
     assert {REPEATS, SEEDS} <= set(rest)
 

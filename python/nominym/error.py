@@ -196,5 +196,10 @@ def no_column(name: Any, known: Any, where: str = "") -> UnknownColumnError:
     Traceback (most recent call last):
     nominym.error.UnknownColumnError: there is no column 'agee'; there are 'age', 'sex'
     """
+    names = list(known)
     there = f" in the table {where}" if where else ""
-    return UnknownColumnError(f"there is no column {name!r}{there}; there are {', '.join(map(repr, known))}")
+    comment = bool(where and names) and str(names[0]).startswith("#")
+    return UnknownColumnError(
+        f"there is no column {name!r}{there}; there are {', '.join(map(repr, names))}",
+        remedy=Advice("skip comment lines with {}", comment="#") if comment else None,
+    )

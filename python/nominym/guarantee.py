@@ -36,26 +36,26 @@ LIMITS = (
 """The guarantee of limits on kept columns, in one sentence."""
 
 REPEATS = (
-    "Differencing and repeats: two releases of the same records, or of records that differ in a few, give away more "
-    "than either. Publish one."
+    "Differencing and repeats: two releases of the same records, or of records that differ in a few, reveal more than "
+    "either. Publish one."
 )
 JOINT = "Masked values of a row were moved together: an adversary who recognises one reads the others."
 SHARED = "Values that all records of a group share: they are known of its members without finding the row."
 ORDER = (
-    "Order: where rows stay in the order of the original, or keep its index, whoever knows that order knows whose they "
-    "are. Publish rows shuffled."
+    "Order: where rows stay in the order of the original, or keep its index, anyone who knows that order knows whose "
+    "they are. Shuffle the rows before you publish them."
 )
 MEANS = (
-    "Insiders: a mean is computed from the values of its group, so whoever knows all of them but one, as members who "
-    "pool what they know do, can compute the last. Published figures of the loss, rounded as they are, narrow down "
-    "values further."
+    "Insiders: a mean is computed from the values of its group, so anyone who knows all of them but one, such as "
+    "members who pool what they know, can compute the last. Even rounded, the published figures of the loss narrow "
+    "down values further."
 )
 ENDS = (
     "What a generalized value says: that every record of its group lies within it. The ends of an interval, and each "
-    "value that is listed, are those of somebody in the group; published figures of the loss, rounded as they are, "
-    "narrow down the others."
+    "value that is listed, are those of somebody in the group; even rounded, the published figures of the loss narrow "
+    "down the others."
 )
-SEEDS = "Seeds: whoever has or guesses the seed of a draw repeats it. A release made with a seed guarantees nothing."
+SEEDS = "Seeds: anyone who has or guesses the seed can repeat the draw. A release made with a seed guarantees nothing."
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def of_groups(
         claim=claim,
         bound=1 / k,
         adversary=f"Knows {values} of all records, who is in which group, the algorithm and its options. Does not know "
-        "what was drawn, nor the row of anybody.",
+        "what was drawn, nor anyone's row.",
         unit=unit,
         premise=f"{apart}.",
         # Item sets are published in random order; rows of a table stay where they are unless somebody shuffles them.
@@ -196,10 +196,10 @@ def of_classes(
     return replace(
         known,
         headline=f"k-anonymity: {shared}",
-        claim=f"{shared[0].upper()}{shared[1:]}, for {what}. Therefore, {claim}",
+        claim=f"{shared[0].upper()}{shared[1:]}, because {what}. Therefore, {claim}",
         adversary=f"Knows the true {columns} of all records, who is in which group, the algorithm and its options. "
-        "Does not know what was drawn, nor the row of anybody.",
-        # Where no column is kept, rows of a group are all the same, and who knows their own learns nothing of others.
+        "Does not know what was drawn, nor anyone's row.",
+        # Where no column is kept, rows of a group are all the same: a member who knows their own learns nothing.
         not_covered=(inside, *(text for text in known.not_covered if kept or not text.startswith("Insiders"))),
     )
 
@@ -254,9 +254,9 @@ def of_limits(
         unit="One group of rows.",
         not_covered=(
             f"Belief: groups were formed with regard to {columns}, so an adversary who knows the algorithm and the "
-            f"groups may be surer of {columns} of a person than the shares in a group say (minimality).",
-            f"Re-identification: for the same reason such an adversary may be surer of a person's row than 1/{k}, up "
-            "to certainty. No probability is guaranteed.",
+            f"groups may be more certain of {columns} of a person than the shares in a group suggest (minimality).",
+            f"Re-identification: for the same reason, such an adversary may find a person's row with a probability "
+            f"above 1/{k}, up to 1. No probability is guaranteed.",
             f"Kept columns: an adversary who knows {listed(kept or list(sensitive), 'or')} of a person, or can predict "
             f"it from {listed(masked)}, may find the row. Mask what an adversary may know.{allowed}",
             SHARED,
@@ -316,8 +316,8 @@ def none(why: str, seeded: bool = False) -> Guarantee:
 
 
 SEEDED = none(
-    "Made with a seed, for studies: whoever has or guesses the seed and has the data repeats the draw. Nothing is "
-    "guaranteed; for a release, give no seed.",
+    "Made with a seed, for studies: anyone who has the data, and has or guesses the seed, can repeat the draw. Nothing "
+    "is guaranteed; for a release, give no seed.",
     seeded=True,
 )
 """A seed voids every guarantee."""

@@ -269,10 +269,10 @@ class _Journal:
             ) from None
         if copied:
             raise CutShortError(
-                f"{path} is a copy of the journal of an interrupted publication: the files beside it may be of two "
+                f"{path} is a copy of the journal of an interrupted publication: the files next to it may be of two "
                 f"releases",
-                remedy="copy them again from where it was finished; or choose: of the .nominym-… files beside it, .new "
-                f"are the new and .old the old ones, by number {order}",
+                remedy="copy them again from where it was finished; or choose: of the .nominym-… files next to it, "
+                f".new are the new and .old the old ones, by number {order}",
             )
         return journal
 

@@ -150,7 +150,9 @@ class Method(Options):
 def made_with(seed: int | None) -> dict[str, Any]:
     """Return how a result was drawn, for its record: never the seed, but whether there was one."""
     if seed is not None:
-        what = "made with a seed, for studies: whoever has or guesses it can repeat the draw, so nothing is guaranteed"
+        what = (
+            "made with a seed, for studies: anyone who has or guesses it can repeat the draw, so nothing is guaranteed"
+        )
         warn(f"{what}; for a release, give none", SeedWarning)
     return {"seeded": seed is not None, "version": __version__}
 
@@ -236,7 +238,7 @@ class Secret(OwnersOnly):
     comparison: Comparison
     """The original and the masked table, coded."""
     seed: int | None = None
-    """The seed, if one was given: whoever has it can repeat every draw."""
+    """The seed, if one was given: anyone who has it can repeat every draw."""
     groups: NDArray[np.uint32] | None = None
     """The group of each record, where the method forms groups."""
     pairs: dict[tuple[Any, ...], NDArray[np.uint32]] | None = None

@@ -93,6 +93,9 @@ ACCEPT = (
 )
 """Help of the option ``accept`` of all methods for tables."""
 
+MISSING = "What to do with missing values: keep (default), or error to refuse them."
+"""Help of the option ``missing`` of all methods for tables."""
+
 
 def is_of(kind: type, value: Any) -> bool:
     """Return whether a value read from a file or the command line is of a kind of option."""
@@ -148,15 +151,17 @@ class RankSwapOptions(Options):
 
     command: ClassVar[str] = "swap"
 
-    k: int | None = option(int, None, "Smallest size of a group; as published, number of candidates of a value.",
+    k: int | None = option(int, None, "Smallest size of a group; with --method, number of candidates of a value.",
                            least=1)  # fmt: skip
     p: float | None = option(float, None, "Instead of k, percent of the records (fixed, distributional, numerical).",
                              least=0, only={"method": _ALONG_A_RANKING}, shown="p, percent of records")  # fmt: skip
     method: Published | None = option(str, None, "A published method: its protection is measured, not guaranteed.",
                                       choices=get_args(Published), shown="Published method")  # fmt: skip
-    guarantee: GuaranteeName | None = option(str, None, "strict (default), or published, which a method implies.",
+    guarantee: GuaranteeName | None = option(str, None, "strict (default): at most 1/k; published: none, which "
+                                                        "--method implies.",
                                              choices=("strict", "published"), shown="Guarantee")  # fmt: skip
-    draw: Draw = option(str, "independent", "With strict: permute each column by itself, or whole tuples (joint).",
+    draw: Draw = option(str, "independent", "With strict: permute each column by itself (independent), or "
+                                            "whole tuples (joint).",
                         choices=("independent", "joint"), only={"guarantee": ("strict",)},
                         shown="Draw within groups")  # fmt: skip
     anneal: bool = option(bool, False, "With strict: search longer for better groups.",
@@ -165,10 +170,10 @@ class RankSwapOptions(Options):
                                     shown="Semantic distance")  # fmt: skip
     roots: Mapping[Any, object] | None = field(default=None, hash=False)
     correlations: bool = option(bool, False, "Compare distance correlations before and after masking, for the owner.")
-    missing: Missing = option(str, "keep", "How to treat missing values.", choices=("keep", "error"),
+    missing: Missing = option(str, "keep", MISSING, choices=("keep", "error"),
                               shown="Missing values")  # fmt: skip
-    person: Any = option(str, None, "With strict: column that identifies the person of each record; k counts persons. "
-                                    "Dropped.", only={"guarantee": ("strict",)},
+    person: Any = option(str, None, "With strict: column that identifies the person of each record, so that k counts "
+                                    "persons; dropped.", only={"guarantee": ("strict",)},
                          shown="k counts persons, by column")  # fmt: skip
     sensitive: Mapping[Any, int] | None = option(
         dict, None, "With strict: kept column and its l, such as hiv=3: no value is on more than 1/l of a group. May "
@@ -197,7 +202,7 @@ class MicroaggregateOptions(Options):
                                     shown="Semantic distance")  # fmt: skip
     roots: Mapping[Any, object] | None = field(default=None, hash=False)
     correlations: bool = option(bool, False, "Compare distance correlations before and after masking, for the owner.")
-    missing: Missing = option(str, "keep", "How to treat missing values.", choices=("keep", "error"),
+    missing: Missing = option(str, "keep", MISSING, choices=("keep", "error"),
                               shown="Missing values")  # fmt: skip
     person: Any = option(str, None, "Column that identifies the person of each record, so that k counts persons; "
                                     "dropped.",
@@ -226,9 +231,9 @@ class NoiseOptions(Options):
 
     alpha: float | None = option(float, None, "Amount of noise: variance of errors relative to that of the column.",
                                  least=0, only=_SEMANTIC, shown="α, noise relative to the variance")  # fmt: skip
-    correlated: bool = option(bool, True, "Whether the errors of a record are correlated like its columns.",
+    correlated: bool = option(bool, True, "Correlate the errors of a record like its columns.",
                               only=_SEMANTIC, shown="Errors correlated as the columns")  # fmt: skip
-    reference: Reference = option(str, "mean", "Reference that errors move away from.",
+    reference: Reference = option(str, "mean", "Reference that errors move values away from, or towards.",
                                   choices=("mean", "pair", "root"), only=_SEMANTIC,
                                   shown="Reference of errors")  # fmt: skip
     law: Law = option(str, "normal", "Distribution of errors.", choices=("normal", "laplace"),
@@ -244,7 +249,7 @@ class NoiseOptions(Options):
                                     shown="Semantic distance")  # fmt: skip
     correlations: bool = option(bool, False, "Compare distance correlations before and after masking, for the owner.")
     moments: bool = option(bool, True, "Compare means and variances before and after masking, for the owner.")
-    missing: Missing = option(str, "keep", "How to treat missing values.", choices=("keep", "error"),
+    missing: Missing = option(str, "keep", MISSING, choices=("keep", "error"),
                               shown="Missing values")  # fmt: skip
     accept: Any = option(list, (), ACCEPT, shown="Accepted kept columns")
 
@@ -269,7 +274,7 @@ class DataSwapOptions(Options):
     mode: Mode = option(str, "simultaneous", "Swap columns together, or one after another.",
                         choices=("simultaneous", "sequential"), shown="Swapped columns")  # fmt: skip
     strict_rate: bool = option(bool, False, "Raise an error if there are too few feasible pairs.")
-    missing: Missing = option(str, "keep", "How to treat missing values.", choices=("keep", "error"),
+    missing: Missing = option(str, "keep", MISSING, choices=("keep", "error"),
                               shown="Missing values")  # fmt: skip
     accept: Any = option(list, (), ACCEPT, shown="Accepted kept columns")
 
@@ -296,8 +301,8 @@ class RecodeOptions(Options):
                            shown="k, rows that a record may be")  # fmt: skip
     l: int | None = option(int, None, "Instead of k: number of sensitive labels of a group.", least=1,  # noqa: E741
                            shown="l, sensitive labels")  # fmt: skip
-    structure: Structure = option(str, "groups", "How records are matched with rows: groups, ring (as published), "
-                                                 "cahd (baseline).",
+    structure: Structure = option(str, "groups", "How records are matched with rows: groups (default), ring (as "
+                                                 "published), cahd (baseline).",
                                   choices=get_args(Structure), shown="Structure")  # fmt: skip
     order: Any = option(str, None, "Order of records: tree (default for groups), gray-tsp (default otherwise), gray, "
                                    "best.",
@@ -311,8 +316,8 @@ class RecodeOptions(Options):
                             only={"structure": ("groups",)}, shown="Search for groups")  # fmt: skip
     limit: float | None = option(float, None, "Time limit of the search for better groups, in seconds.", least=0,
                                  only={"structure": ("groups",)}, shown="Limit of the search, seconds")  # fmt: skip
-    insiders: Insiders = option(str, "refused", "Whether insiders of a ring, who learn about others from their own "
-                                                "rows, are accepted.",
+    insiders: Insiders = option(str, "refused", "Whether to accept that insiders of a ring learn about others from "
+                                                "their own rows.",
                                 choices=get_args(Insiders), only={"structure": ("ring",)},
                                 shown="Insiders of a ring")  # fmt: skip
     taxonomy: Any = field(default=None)

@@ -102,6 +102,20 @@ def test_flags_in_texts_are_options() -> None:
                     assert flag in known, f"{path.name}: {flag}"
 
 
+def test_messages_do_not_spell_options_themselves() -> None:
+    """An option written as in Python would be no option of a command: ``Advice`` and ``parameter`` spell both."""
+    for path in PACKAGE.rglob("*.py"):
+        room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+        for node in calls if room in REACHED | {"distortion", "risk"} else ():
+            called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if called.endswith("Error") or called in ("Advice", "at_line", "require_matrices"):
+                for each in ast.walk(ast.Tuple([*node.args[:3]])):
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str):
+                        for name in re.findall(r"(?<![\w-])([a-z_]+)=(?=['\";,) ]|$)", each.value):
+                            assert name not in ANY, f"{path.name}, line {node.lineno}: {name}="
+
+
 def test_flags_in_texts_of_commands_are_their_own() -> None:
     """What measure, audit and report say names options that one of them has."""
     own = set().union(*(FLAGS[name] for name in ("measure", "audit", "report")))

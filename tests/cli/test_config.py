@@ -93,7 +93,12 @@ def test_the_same_file_serves_to_compare(run: Run, toml: Path) -> None:
         ('command = "swap"', 'command = "swp"', "command = 'swp'; give swap, aggregate, noise, data-swap, recode"),
         ('role = "identifier"', 'role = "id"', "column 'name': role 'id' is unknown; give identifier"),
         ('[columns.ward]\nrole = "keep"', "[columns.ward]", "[columns.ward] has no role"),
-        ('[columns.ward]\nrole = "keep"', "", '[columns.ward]\n  role = "identifier"'),
+        ('[columns.ward]\nrole = "keep"', "", 'the safe choice: role = "identifier" in [columns.ward]'),
+        (
+            '[columns.ward]\nrole = "keep"\n\n[columns.cost]\nrole = "keep"',
+            "",
+            'the safe choice: \n  [columns.ward]\n  role = "identifier"\n  [columns.cost]\n  role = "identifier"',
+        ),
         (
             "[columns.ward]",
             '[columns.ward]\ntaxonomy = "illness.csv"',
@@ -115,6 +120,13 @@ def test_mistakes_are_named(run: Run, toml: Path, old: str, new: str, told: str)
     assert done.code == 2
     assert told in done.err
     assert not list((toml.parent / "out").iterdir())
+
+
+def test_advice_inside_a_sentence_names_keys_of_the_file(run: Run, toml: Path) -> None:
+    toml.write_text(TOML.replace('role = "identifier"', 'role = "keep"'))
+    done = run("swap", "--config", toml)
+    assert done.code == 3
+    assert 'drop the column (in a release by role = "identifier" in [columns.name]), mask it too' in done.err
 
 
 def test_a_file_that_is_not_there(run: Run) -> None:

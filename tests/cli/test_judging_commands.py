@@ -221,7 +221,7 @@ def test_kept_columns_are_attacked(run: Run) -> None:
     assert done.code == 1
     assert done.out.splitlines()[-1].startswith("broken: ")
     assert "with age" in done.out.splitlines()[-1]
-    assert "mask them, or, if nobody can know them, --unknown" in done.err
+    assert "mask them, or, if nobody can know them, give --unknown" in done.err
     done = run("audit", "o.csv", "r.csv", "--key", "k.parquet", "--unknown", "age", "--unknown", "ward")
     assert done.code == 0, done.out
     assert "yes, not counted" in done.out
@@ -273,7 +273,7 @@ def test_a_masked_column_that_is_not_named(run: Run) -> None:
     done = run("audit", "o.csv", "r.csv", "--quasi", "income", "--quasi", "debt", "--key", "k.parquet", "--k", 5,
                "--unknown", "ward")  # fmt: skip
     assert done.code == 0, done.out
-    assert "not verified: there is no manifest beside the release" in done.out.splitlines()[-1]
+    assert "not verified: there is no manifest next to the release" in done.out.splitlines()[-1]
 
 
 def test_audit_of_files_that_contradict_the_manifest(run: Run) -> None:
@@ -538,7 +538,7 @@ def test_report(run: Run) -> None:
     assert stat.S_IMODE(Path("mine.html").stat().st_mode) == 0o600
     done = run("report", "visits.csv", "release.csv", *owners)
     assert done.code == 2
-    assert "--edition owner: this edition must not be kept beside the release; choose a place" in done.err
+    assert "--edition owner: this edition must not be kept next to the release; choose a place" in done.err
     assert done.err.endswith("give --out\n")
     done = run("report", "visits.csv", "release.csv", *owners, "-o", "mine.html")
     assert done.code == 4

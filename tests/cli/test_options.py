@@ -172,3 +172,15 @@ k = 5
 def test_names_with_commas_are_quoted() -> None:
     assert options.listed('a,"b,c", d') == ["a", "b,c", "d"]
     assert options.listed(",") == [","]
+
+
+def test_unknown_options_are_answered_with_the_likely_one(run: Run) -> None:
+    done = run("swap", "visits.csv", "--identifer", "name")
+    assert done.code == 2
+    assert (
+        done.err
+        == "error: nominym swap has no option --identifer; did you mean --identifier? See nominym swap --help\n"
+    )
+    done = run("taxonomy", "info", "illness.csv", "--nonsense=3")
+    assert "nominym taxonomy info has no option --nonsense. See nominym taxonomy info --help" in done.err
+    assert "unexpected argument 'more.csv'" in run("swap", "visits.csv", "more.csv").err

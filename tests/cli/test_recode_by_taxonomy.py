@@ -66,7 +66,14 @@ def test_strange_items_and_files_in_use(run: Run, shop: nym.Itemsets) -> None:
     Path("few.csv").write_text("child,parent\n1,shop\n")
     done = run(*how, "--taxonomy", "few.csv", "-o", "r.parquet")
     assert done.code == 3
+    assert " items (" in done.err
     assert "not in the taxonomy" in done.err
+    assert "leave --taxonomy out to use the items as they are" in done.err
+    assert "--quasi" not in done.err
+    done = run(*how, "--taxonomy", "absent.csv", "-o", "r.parquet")
+    assert done.code == 4
+    assert done.err.startswith("error: absent.csv: no such file")
+    assert "--quasi" not in done.err
     done = run(*how, "--taxonomy", "shelves.txt", "-o", "shelves.txt", "--overwrite")
     assert done.code != 0
     Path("in_use.txt").write_text(Path("shelves.csv").read_text())

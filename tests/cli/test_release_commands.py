@@ -326,8 +326,36 @@ def test_lines_of_comments(run: Run, folder: Path) -> None:
     (folder / "noted.csv").write_text("# of the ward, 2024\n" + (folder / "visits.csv").read_text())
     done = run("swap", "noted.csv", "-o", "r.csv", *ROLES, "--k", "5")
     assert done.code == 2
-    assert "skip lines of comments with --comment '#'" in done.err
+    assert "skip comment lines with --comment '#'" in done.err
     assert run("swap", "noted.csv", "-o", "r.csv", *ROLES, "--k", "5", "--comment", "#").code == 0
+    done = run("taxonomy", "check", "illness.csv", "noted.csv", "--column", "diagnosis")
+    assert "skip comment lines with --comment '#'" in done.err
+
+
+def test_texts_that_stand_for_missing_values(run: Run, folder: Path) -> None:
+    text = (folder / "visits.csv").read_text().replace("flu", "N/A", 1)
+    (folder / "gaps.csv").write_text(text)
+    done = run("swap", "gaps.csv", "-o", "r.csv", *ROLES, "--k", "5")
+    assert done.code == 3
+    assert "if 'N/A' stands for a missing value, give it with --na" in done.err
+    done = run("taxonomy", "check", "illness.csv", "gaps.csv", "--column", "diagnosis")
+    assert "if 'N/A' stands for a missing value, give it with --na" in done.err
+    assert run("swap", "gaps.csv", "-o", "r.csv", *ROLES, "--k", "5", "--na", "N/A").code == 0
+    (folder / "ages.csv").write_text("age\n" + "".join(f"{i}\n" for i in range(20)) + "NA\n")
+    done = run("swap", "ages.csv", "-o", "s.csv", "--quasi", "age=number", "--k", "5")
+    assert "column 'age': 'NA' has no order of its own; if it stands for a missing value, give it with --na" in done.err
+    assert run("swap", "ages.csv", "-o", "s.csv", "--quasi", "age=number", "--k", "5", "--na", "NA").code == 0
+
+
+def test_layouts_that_differ(run: Run, folder: Path) -> None:
+    (folder / "jobs.csv").write_text("job,place\n" + "2211,Ulm\n" * 10)
+    (folder / "isco.txt").write_text("2211\n2212\n")
+    (folder / "places.csv").write_text("place,state\nUlm,south\n")
+    done = run("swap", "jobs.csv", "-o", "r.csv", "--quasi", "job=isco.txt", "--quasi", "place=places.csv", "--k", "5",
+               "--prefix", "1,2")  # fmt: skip
+    assert "where layouts differ, give each column its own in a --config file" in done.err
+    done = run("taxonomy", "info", "isco.txt", "--prefix", "5,6")
+    assert "error: --prefix 5,6: no code has more than 4 characters" in done.err
 
 
 def test_a_doubt_about_a_code_system_is_told_once(run: Run, folder: Path) -> None:

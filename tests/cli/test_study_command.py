@@ -52,6 +52,33 @@ def test_a_study_in_a_file(run: Run) -> None:
     assert pd.read_csv("out/results.csv")["seconds"].tolist() == found["seconds"].tolist()
 
 
+def test_hierarchies_and_tables_in_every_layout(run: Run) -> None:
+    rows = [f"{job},{city}" for job, city in zip(["2211", "2212", "7126"] * 10, ["Ulm", "Bonn"] * 15, strict=True)]
+    Path("people.csv").write_text("# 2024\njob,city\n" + "\n".join([*rows, "?,Ulm"]) + "\n")
+    Path("isco.csv").write_text("code,label\n2211,doctor\n2212,specialist\n7126,plumber\n")
+    Path("places.csv").write_text("city,state\nUlm,south\nBonn,west\n")
+    Path("study.toml").write_text(
+        'seeds = 1\nmeasures = "rmse"\n[data.people]\npath = "people.csv"\nna = ["?"]\ncomment = "#"\n'
+        'columns.job = { taxonomy = "isco.csv", prefix = [1, 2, 3] }\n'
+        'columns.city = { taxonomy = "places.csv", levels = ["city", "state"] }\n[[methods]]\ncommand = "swap"\nk = 7\n'
+    )
+    done = run("study", "study.toml", "--out", "out")
+    assert done.code == 0, done.err
+    meanings = {"job": nym.read_taxonomy("isco.csv", prefix=[1, 2, 3]),
+                "city": nym.read_taxonomy("places.csv", levels=["city", "state"])}  # fmt: skip
+    table = nym.release.read_table("people.csv", na=["?"], comment="#")
+    by_hand = nym.rank_swap(table, meanings, k=7, seed=0).secret.summary["attributes"]
+    found = pd.read_csv("out/results.csv").set_index("measure")["value"]
+    assert found["rmse[job]"] == pytest.approx(by_hand["job"]["rmse"])
+    assert found["rmse[city]"] == pytest.approx(by_hand["city"]["rmse"])
+    Path("sales.csv").write_text("receipt,article\n" + "".join(f"{i // 2},{i % 7}\n" for i in range(40)))
+    Path("sets.toml").write_text(
+        'seeds = 1\n[data.sales]\nitems = "sales.csv"\nrecord = "receipt"\nitem = "article"\n[[methods]]\n'
+        'command = "recode"\nk = 3\n'
+    )
+    assert run("study", "sets.toml", "--out", "sets").code == 0
+
+
 def test_item_sets_and_failures(run: Run) -> None:
     nym.datasets.baskets(60, seed=1, items=20)[0].to_fimi("baskets.dat")
     Path("study.toml").write_text(
@@ -74,7 +101,7 @@ def test_item_sets_and_failures(run: Run) -> None:
         ('measures = ["rmse", "nearest_row"]', 'measures = ["rsme"]', "no measure 'rsme'"),
         ("seeds = [1, 2]", "seed = [1, 2]", "did you mean 'seeds'"),
         ('path = "visits.csv"', "", "give the path of a table"),
-        ('{ taxonomy = "illness.csv" }', "{}", "columns.diagnosis: say what its values mean"),
+        ('{ taxonomy = "illness.csv" }', "{}", "columns.diagnosis: give the meaning of its values"),
         ('{ taxonomy = "illness.csv" }', '{ role = "keep" }', "'role' is unknown"),
         ("columns.diagnosis", "columns.dignosis", "dignosis"),
         ("seeds = [1, 2]", 'seeds = ["a"]', "give a whole number"),

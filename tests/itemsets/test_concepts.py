@@ -118,7 +118,7 @@ def test_the_root_says_nothing() -> None:
 
 def test_strange_items_are_one_error() -> None:
     sets = Itemsets.from_lists([["cola", "beer"], ["beer", "gren tea"]])
-    with pytest.raises(UnknownConceptError, match=r"2 values \(3 records\).*'beer' \(2×\).*did you mean 'green tea'"):
+    with pytest.raises(UnknownConceptError, match=r"2 items \(3 times\).*'beer' \(2×\).*did you mean 'green tea'"):
         nym.recode(sets, 2, taxonomy=FOOD)
 
 

@@ -150,7 +150,7 @@ def test_the_callers_items_are_kept_in_their_order() -> None:
     for wrong, message in (
         (["a", "a"], "'a' occurs twice"),
         (["a", None], "position 1 is missing"),
-        (["a", 1], "position 1: 1 beside items of another type"),
+        (["a", 1], "position 1: 1 among items of another type"),
         ([1.5], "position 0: 1.5 of type float is not an item"),
         (["a", "\ud800"], "position 1: .* surrogate"),
         ([10**5000], "position 0: a huge number has more than 64 bits"),
@@ -192,7 +192,7 @@ MISTAKES = {
     "float": ([[1], [2, 2.5]], "row 1: 2.5 of type float is not an item"),
     "truth": ([[1, True]], "row 0: True of type bool is not an item"),
     "truths": ([[True]], "row 0: True of type bool is not an item"),
-    "mixed": ([["a"], ["b", 1]], "row 1: 1 beside items of another type"),
+    "mixed": ([["a"], ["b", 1]], "row 1: 1 among items of another type"),
     "tuple": ([[("a", 1)]], r"row 0: .*of type (tuple|list) is not an item"),
     "bytes": ([[b"a"]], "row 0: b'a' of type bytes is not an item"),
     "long": ([[1], [2**63]], "row 1: 9223372036854775808 has more than 64 bits"),
@@ -286,7 +286,7 @@ def test_mistakes_in_tables_are_named() -> None:
         ({"a": [True, "x"]}, "column 'a': 'x' of type str is not a truth value"),
         ({"a": [True], "b": [True, False]}, "same number of records"),
         ({1.5: [True]}, "column 1.5: 1.5 of type float is not an item"),
-        ({"a": [True], 1: [True]}, "column 1: 1 beside items of another type"),
+        ({"a": [True], 1: [True]}, "column 1: 1 among items of another type"),
         ([[1]], "not list"),
     ):
         with pytest.raises(error.DataError, match=message):

@@ -110,11 +110,11 @@ def test_absent_paths_are_named(tmp_path: Path, kind: str | None) -> None:
 def test_options_of_another_format_name_those_it_takes(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("{}")
-    with pytest.raises(ParameterError, match="format 'json' has no option label=; it takes no options"):
+    with pytest.raises(ParameterError, match=r"label=.*the format 'json' has no such option; it takes none"):
         read_concepts(path, label="x")
-    with pytest.raises(ParameterError, match="'arx' has no option child=; it takes delimiter, encoding"):
+    with pytest.raises(ParameterError, match=r"child=.*'arx' has no such option; it takes delimiter, encoding"):
         read_concepts(path, format="arx", child="x")
-    with pytest.raises(ParameterError, match="'icd-10-cm' has no option pos=; it takes extended"):
+    with pytest.raises(ParameterError, match=r"pos=.*'icd-10-cm' has no such option; it takes extended"):
         read_concepts("icd-10-cm", pos="noun")
 
 

@@ -124,9 +124,9 @@ def test_bad_columns(tmp_path: Path) -> None:
         ParameterError, match=r"label='text': .* has no such column; its first line is 'id', 'parent', 'label'"
     ):
         read(tmp_path, text, label="text")
-    with pytest.raises(ParameterError, match="no column with a common name for parent; pass parent="):
+    with pytest.raises(ParameterError, match="no column with a common name for parent; give parent="):
         read(tmp_path, "a,b\nc,d\n", child="a")
-    with pytest.raises(ParameterError, match="child= and parent= are both the column 'id'"):
+    with pytest.raises(ParameterError, match="children and parents are both in the column 'id'"):
         read(tmp_path, text, parent="id")
 
 

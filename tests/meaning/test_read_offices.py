@@ -91,7 +91,7 @@ def test_levels_may_be_left_out(tmp_path: Path) -> None:
         ("a,b\nx\n", {}, "line 2: 1 cells, but 2 in line 1"),
         ("a,b\n", {}, "holds no concept: expected rows below the names"),
         ("", {}, "holds no concept"),
-        ("a,b\nx,y\n", {"child": "a"}, "format 'levels' has no option child="),
+        ("a,b\nx,y\n", {"child": "a"}, r"child='a': the format 'levels' has no such option"),
     ],
 )
 def test_bad_levels(tmp_path: Path, text: str, how: dict[str, Any], told: str) -> None:
@@ -130,6 +130,7 @@ def test_codes_of_any_length_and_spelling() -> None:
         (["11"], [True], "from few to many"),
         (["11"], "12", "lengths='12'"),
         (["11"], 3, "lengths=3"),
+        (["11"], [3, 4], r"lengths=\[3, 4\]: no code has more than 2 characters, so nothing would be grouped"),
         ([110, 2111], [1, 2], "leading zeros may be lost; give codes as text"),
         ([1.5], [1], "codes are texts or whole numbers, not floats"),
         (["--"], [1], "neither letters nor digits"),
@@ -160,6 +161,8 @@ def test_files_of_codes(tmp_path: Path) -> None:
         nym.read_taxonomy(alone, prefix=[2, 1])
     with pytest.raises(ParameterError, match="prefix=: give the lengths"):
         nym.read_taxonomy(alone, format="prefixes")
+    with pytest.raises(FormatError, match="'code' and 'label' are a list of codes, without parents; give prefix="):
+        nym.read_taxonomy(put(tmp_path / "b.csv", "code,label\n2211,doctor\n"))
     with pytest.raises(FormatError, match="line 2: no code in this line"):
         nym.read_taxonomy(put(tmp_path / "c.csv", "code,label\n,x\n"), prefix=[1])
 
@@ -353,6 +356,15 @@ def test_codes_of_another_system_are_told() -> None:
         procedures.concepts(["9671"])
     with pytest.raises(UnknownConceptError, match=r"look like codes of icd-9-cm-procedures, not of ICD-9-CM"):
         diagnoses.concepts(["96.71", "38.93"])
+    with pytest.raises(UnknownConceptError, match=r"They may be codes of icd-9-cm-procedures"):
+        diagnoses.concepts(["9671", "3893"])
+    with pytest.raises(UnknownConceptError, match=r"look like codes of icd-9-cm, not of ICD-9-CM procedures"):
+        procedures.concepts(["4280", "25000"])
+    with pytest.raises(UnknownConceptError, match=r"look like codes of icd-10-cm, not of ICD-9-CM"):
+        diagnoses.concepts(["I10", "E11.9", "J18.9"])
+    some = [code for code in diagnoses if len(code) == 5 and code.isascii() and code.replace(".", "").isdigit()][:30]
+    with pytest.warns(MeaningWarning, match="hardly any value has a dot, a letter or five digits"):
+        diagnoses.concepts([*(code.replace(".", "") for code in some), "250.01"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         diagnoses.concepts(["9671", "25001"])

@@ -237,7 +237,7 @@ def test_files_that_are_no_model(tmp_path) -> None:
 
 
 BAD = {
-    "no alpha": ({}, "alpha=None: give a number above 0: method='semantic' needs"),
+    "no alpha": ({}, "alpha=None: give a number above 0, the amount of noise, which the method 'semantic' needs"),
     "alpha is 0": ({"alpha": 0}, "alpha=0: give a number above 0"),
     "alpha is nan": ({"alpha": float("nan")}, "alpha=nan"),
     "alpha is text": ({"alpha": "much"}, "alpha='much'"),
@@ -246,13 +246,16 @@ BAD = {
     "reference": ({"alpha": 1, "reference": "top"}, "reference='top': give 'mean', 'pair', 'root'"),
     "law": ({"alpha": 1, "law": "cauchy"}, "law='cauchy': give 'normal', 'laplace'"),
     "correlated": ({"alpha": 1, "correlated": "yes"}, "correlated='yes'"),
-    "no epsilon": ({"method": "exponential"}, "epsilon=None: give a number above 0: method='exponential' needs"),
+    "no epsilon": (
+        {"method": "exponential"},
+        "epsilon=None: give a number above 0, the amount of noise, which the method 'exponential' needs",
+    ),
     "epsilon for errors": ({"alpha": 1, "epsilon": 1}, "epsilon=1: it applies only where method is 'exponential'"),
     "alpha for a baseline": (
         {"method": "naive", "alpha": 1},
         "alpha=1: it applies only where method is 'semantic'",
     ),
-    "uncorrelated pair": ({"alpha": 1, "reference": "pair", "correlated": False}, "correlated by nature"),
+    "uncorrelated pair": ({"alpha": 1, "reference": "pair", "correlated": False}, "errors are always correlated"),
     "measure": ({"alpha": 1, "measure": "path"}, r"ranges over 0 … 2\(D−1\); errors are shares"),
     "seed": ({"alpha": 1, "seed": -1}, "seed=-1"),
     "missing": ({"alpha": 1, "missing": "drop"}, "missing='drop'"),
@@ -359,7 +362,7 @@ def test_domains_of_two_values_are_refused(monkeypatch, how) -> None:
         nym.add_noise(never, {"answer": tax}, alpha=0.3, roots={"answer": "no"}, **how)
     pair = nym.Taxonomy.from_edges([("no", "answer")])
     with pytest.raises(
-        error.ParameterError, match=r"two values, .*whoever sees one knows the other; use rank swapping"
+        error.ParameterError, match=r"two values, .*anyone who sees one knows the other; use rank swapping"
     ):
         nym.add_noise({"answer": ["answer"] * 3}, {"answer": pair}, alpha=0.3, **how)
 

@@ -89,6 +89,14 @@ def test_the_end_of_the_last_block(tmp_path: Path, size: int, ending: str) -> No
 # ---- encodings
 
 
+@pytest.mark.parametrize("text", ["\na,b\n1,2\n", "\r\na,b\r\n1,2\r\n", "# note\n\na,b\n1,2\n"])
+def test_an_empty_line_in_place_of_names(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    with pytest.raises(FormatError, match=r"t\.csv: the first line is empty; put the names of the columns there"):
+        nym.release.read_table(path, comment="#")
+
+
 def test_no_byte_order_mark(run: Run, files: Files) -> None:
     for order in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
         said = order[:6]

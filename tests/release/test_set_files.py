@@ -165,6 +165,13 @@ def test_baskets_on_the_command_line(run: Run, folder: Path) -> None:
     assert done.code == 3
     assert "every line has two cells" in done.err
     assert "give --record and --item" in done.err
+    put(folder / "till.csv", "receipt,article,price\n" + "".join(f"r{i},x{i % 5},{i % 3}.5\n" for i in range(9)))
+    done = run("recode", "till.csv", "-o", "s.parquet", "--k", "3")
+    assert done.code == 3
+    assert "every line has 3 cells, and those of the first line occur nowhere else" in done.err
+    put(folder / "noted.csv", "# till 3\n" + "\n".join(lines) + "\n")
+    done = run("recode", "noted.csv", "-o", "n.csv", "--k", "3", "--comment", "#")
+    assert "n.csv: 12 records" in done.out
 
 
 @pytest.mark.parametrize(

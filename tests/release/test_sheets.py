@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import date, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -47,6 +48,32 @@ def test_stata_and_spss(tmp_path: Path) -> None:
     coded = pd.DataFrame({"sex": [1.0, 2.0, 1.0], "age": [30, 40, 50]})
     pyreadstat.write_sav(coded, str(tmp_path / "a.sav"), variable_value_labels={"sex": {1: "m", 2: "f"}})
     assert read_table(tmp_path / "a.sav")["sex"].to_pylist() == ["m", "f", "m"]
+
+
+def test_dates_are_dates(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    born = pd.to_datetime(["1950-01-31", None, "2000-12-01"])
+    seen = pd.to_datetime(["2020-01-31 10:30", "2020-02-01 00:00", "2020-02-02 00:00"])
+    frame = pd.DataFrame({"born": born, "seen": seen, "age": [70, 50, 20]})
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    frame.to_stata(tmp_path / "a.dta", write_index=False, convert_dates={"born": "td", "seen": "tc"})
+    for name in ("a.xlsx", "a.dta"):
+        found = read_table(tmp_path / name)
+        assert found["born"].to_pylist() == [date(1950, 1, 31), None, date(2000, 12, 1)]
+        assert found["seen"].to_pylist()[0] == datetime(2020, 1, 31, 10, 30)
+    roles = {"born": "quasi-identifier", "seen": "identifier", "age": "quasi-identifier"}
+    orders = {"born": nym.Order(), "age": nym.Order()}
+    nym.publish(tmp_path / "a.xlsx", tmp_path / "r.csv", roles, nym.RankSwap(k=3), orders)
+    assert "1950-01-31" in {line.partition(",")[0] for line in (tmp_path / "r.csv").read_text().splitlines()}
+
+
+def test_empty_texts_of_stata_and_spss_are_missing(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"job": ["nurse", "", "cook"], "age": [30, 40, 50]})
+    frame.to_stata(tmp_path / "a.dta", write_index=False)
+    assert read_table(tmp_path / "a.dta")["job"].to_pylist() == ["nurse", None, "cook"]
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"))
+    assert read_table(tmp_path / "a.sav")["job"].to_pylist() == ["nurse", None, "cook"]
 
 
 @pytest.mark.parametrize("name", ["a.xlsx", "a.dta", "a.sav"])

@@ -141,7 +141,7 @@ def test_tuples() -> None:
 
 def test_without_a_manifest(released: Any) -> None:
     Path("r.csv.manifest.json").unlink()
-    assert judged(released).doubts == ("there is no manifest beside the release, so there is no guarantee to verify",)
+    assert judged(released).doubts == ("there is no manifest next to the release, so there is no guarantee to verify",)
 
 
 def test_without_the_record(released: Any) -> None:
@@ -179,7 +179,7 @@ def test_with_a_seed(folder: Path, meanings: Any) -> None:
     original().to_csv("o.csv", index=False)
     nym.publish("o.csv", "r.csv", ROLES, nym.RankSwap(k=K), meanings, key="key.parquet", seed=1)
     found = judged(meanings)
-    assert found.doubts == ("the release was made with a seed: whoever has or guesses it can repeat the draw",)
+    assert found.doubts == ("the release was made with a seed: anyone who has or guesses it can repeat the draw",)
     forge(said=lambda content: content.update(seeded=False))
     assert "by the owner's record a seed was given, which the manifest denies" in judged(meanings).broken
 

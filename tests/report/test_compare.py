@@ -111,7 +111,7 @@ def test_of_equal_ones_the_values_that_moved_least() -> None:
     near = {"name": "near", "bound": 0.08, "holds": True, "counts": 0.0, "loss": 0.2, "largest": 0.08}
     said = suggest(rows(far, near), 0.09, "counts")
     assert said.name == "near"
-    assert "Others have as little, and a larger information loss" in said.reasons[0]
+    assert "Others do as well, but with a larger information loss" in said.reasons[0]
 
 
 def test_the_values_of_k_that_a_risk_needs() -> None:
@@ -131,7 +131,7 @@ def test_a_kept_column_that_would_be_refused_is_told() -> None:
 def test_samples_of_records_and_of_persons() -> None:
     some = compare(FRAME, MEANINGS, 3, methods="strict", seeds=1, sample=50)
     assert (some.records, some.rows) == (50, 120)
-    assert "50 drawn records of 120" in some.suggestion.not_covered[-1]
+    assert "50 records drawn from 120" in some.suggestion.not_covered[-1]
     frame = FRAME.assign(patient=[i // 3 for i in range(120)])
     whose = compare(frame, MEANINGS, 2, methods="microaggregation", seeds=1, sample=50, person="patient")
     assert (whose.records, whose.unit) == (48, "persons")

@@ -115,8 +115,12 @@ def test_headlines_of_item_sets_are_wrong_and_lost_items(tmp_path) -> None:
     # All bases are {bread}: two records of two items have one of them wrong.
     assert "Wrong items 25 %" in page.text
     assert "Lost items 2 of 4" in page.text
-    assert "are 25 % of the items that it has, mean of all records; 2 of the 4 items are in no base." in page.text
+    assert "are 25 % of its own items on average; 2 of the 4 items are in no base." in page.text
     assert "Error of counts" not in page.text.partition("What was done")[0]
+    # Without the secret side, as from a file, what is expected takes its place.
+    bare = owners(tmp_path / "c.html", pickle.loads(pickle.dumps(rel)), sets=sets)
+    assert "Wrong items, expected 25 %" in bare.text
+    assert "are expected to be 25 % of its own items on average" in bare.text
     public = Page(nym.report.write(tmp_path / "b.html", rel))
     assert "Wrong items, expected 25 %" in public.text
     assert "Lost items 3 of 4" in public.text
@@ -150,7 +154,7 @@ def test_it_has_the_measures_that_others_publish(discharges, tmp_path) -> None:
         "Disclosure of kept attributes",
     ):
         assert title in page.text
-    assert "by these alone, such a row is as likely that of anyone else in the group" in page.text
+    assert "by these alone, such a row is as likely to be that of anyone else in the group" in page.text
     found = nym.risk.unique_exact_matches(frame, res.data)
     assert f"{found.unique:,}" in page.text
     assert f"{found.matches:,}" in page.text

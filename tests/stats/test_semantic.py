@@ -127,7 +127,7 @@ def test_root_overrides_the_least_common_subsumer() -> None:
     tax = Taxonomy.from_edges([("b", "top"), ("c", "b"), ("d", "b"), ("e", "top")])
     assert stats.rmse(["c"], ["d"], tax) == 0.5
     assert stats.rmse(["c"], ["d"], tax, root="top") == pytest.approx(1 / 3)
-    with pytest.raises(error.ParameterError, match="'c' is not below root='e'"):
+    with pytest.raises(error.ParameterError, match="'c' is not below the root 'e'"):
         stats.rmse(["c"], ["d"], tax, root="e")
 
 

@@ -216,7 +216,7 @@ def test_too_few_pairs() -> None:
     assert res.secret.summary["achieved_rate"] == 0.06
     assert res.secret.summary["notes"] == ["x: 3 of 25 pairs; no feasible pair was left. The rate is 0.06"]
     with pytest.raises(
-        error.DataError, match=r"'x': 25 pairs are wanted for rate=0.5, but only 3 could be .* lower rate"
+        error.DataError, match=r"'x': 25 pairs are wanted for a rate of 0.5, but only 3 could be .* lower rate"
     ):
         nym.data_swap(frame, "x", 0.5, true_swaps=True, strict_rate=True)
     assert nym.data_swap(frame, "x", 0.06, true_swaps=True, strict_rate=True).secret.summary["pairs"] == 3
@@ -305,7 +305,7 @@ GOOD = {"a": ["x", "y", "x", "y"], "b": ["p", "q", "r", "s"], "c": ["k", "k", "l
         ({"rate": True}, error.ParameterError, "rate=True"),
         ({"rate": Fraction(5)}, error.ParameterError, "for 5 % give 0.05"),
         ({"rate": "0.1"}, error.ParameterError, "rate='0.1'"),
-        ({"rate": 0.1}, error.DataError, r"rate=0.1 of 4 records is less than one pair; give 0.5 or more"),
+        ({"rate": 0.1}, error.DataError, r"rate=0.1: less than one pair of 4 records; give 0.5 or more"),
         ({"columns": []}, error.ParameterError, "columns=: name at least one column to swap"),
         ({"columns": {"a": None}}, error.ParameterError, "columns=: a list of column names is needed, not dict"),
         ({"columns": pd.DataFrame({"a": [1]})}, error.ParameterError, "columns=: a list of column names is needed"),

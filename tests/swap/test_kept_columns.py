@@ -48,8 +48,8 @@ def refused(frame: pd.DataFrame, **how: Any) -> str:
 def test_a_unique_column_is_refused() -> None:
     frame = table().assign(income=np.random.default_rng(2).permutation(600))
     assert refused(frame) == (
-        "column 'income': 100% of the records have a value that fewer than k = 5 records have; whoever knows it of a "
-        "person finds the row; drop the column (in a release by roles={'income': 'identifier'}), mask it too, or, if "
+        "column 'income': 100% of the records have a value that fewer than k = 5 records have; anyone who knows it of "
+        "a person finds the row; drop the column (in a release by roles={'income': 'identifier'}), mask it too, or, if "
         "nobody can know its values, give accept=['income']"
     )
     res = swap(frame, accept=["income"])

@@ -369,7 +369,7 @@ BAD = {
     "root": ({"k": 2, "roots": {"b": "000"}}, "roots=: 'b' is not among the columns with a meaning: a"),
     "order for a concept": (
         {"k": 2, "method": "numerical"},
-        "column 'a': method='numerical' orders by size, but its meaning is a taxonomy",
+        "method='numerical': column 'a': values are swapped by size, but their meaning is a taxonomy",
     ),
 }
 
@@ -451,5 +451,7 @@ def test_many_concepts_of_a_tree(monkeypatch) -> None:
         result = nym.rank_swap({"x": values}, {"x": tax}, k=5, method="fixed", seed=1)
     assert sorted(result.data["x"]) == sorted(values)
     monkeypatch.setattr(control, "free_memory", lambda: 2**25)
-    with pytest.raises(nym.error.SizeError, match=r"'x' has too many categories for method='dynamic'; swap without"):
+    with pytest.raises(
+        nym.error.SizeError, match=r"'x' has too many categories for the method 'dynamic'; swap without"
+    ):
         nym.rank_swap({"x": values}, {"x": tax}, k=5, method="dynamic", seed=1)

@@ -215,7 +215,7 @@ def microaggregate(
         values.
     seed, progress
         The masked values that occur, and their figures, depend only on the records, not on their order. Which of
-        several equal records is in which group, and so beside which kept values, is drawn: two releases of the same
+        several equal records is in which group, and so next to which kept values, is drawn: two releases of the same
         records reveal more than one. A seed, for studies, fixes that draw as well, and starts the search for groups
         elsewhere. ``progress``: ``True`` for a bar, or a callable (done, total).
 

@@ -24,7 +24,7 @@ from nominym.error import NO_VALUE, Code, MeaningWarning, PrivacyWarning, Recove
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from nominym.release import Manifest, Publication
@@ -158,11 +158,18 @@ def guarantee(said: Manifest) -> list[str]:
     terms = {"unit": stated.unit, "premise": stated.premise}
     lines = [stated.headline, stated.claim, *(f"{name}: {text}" for name, text in terms.items() if text)]
     if stated.not_covered:
-        # Each begins with what it is about.
-        about = "; ".join(text.partition(":")[0].lower() for text in stated.not_covered)
-        lines.append(f"not covered, see the manifest: {about}")
+        lines.append(f"not covered, see the manifest: {'; '.join(topics(stated.not_covered))}")
     first, *rest = lines
     return [f"guarantee: {first}" if stated else first, *(f"  {line}" for line in rest)]
+
+
+def topics(not_covered: Iterable[str]) -> list[str]:
+    """Return what sentences are about, each topic once: the words before the colon.
+
+    >>> topics(["Insiders: some know all but one.", "Seeds: they repeat the draw.", "Insiders: some know their rows."])
+    ['insiders', 'seeds']
+    """
+    return list(dict.fromkeys(text.partition(":")[0].lower() for text in not_covered))
 
 
 # ---- what is said: results on standard output, everything else on standard error
@@ -234,10 +241,13 @@ _PHRASES = {
     "equality": "--quasi COLUMN=equal",
     "sets": "--quasi COLUMN=sets",
     "links": "name them child and parent in the first line",
+    "blank": "give it with --na",
+    "layouts": "--prefix holds for all taxonomies: where layouts differ, give each column its own in a --config file",
     "utf8": "convert the file to UTF-8",
     "matched": "values are ids, labels or synonyms of its concepts",
     "recode": "nominym recode",
     "data_swap": "nominym data-swap",
+    "rank_swap": "nominym swap",
 }
 
 
@@ -247,19 +257,26 @@ def spelled(options: Any) -> Spelling:
     >>> spelling = spelled(["k", "true_swaps", "equal", "identifier"])
     >>> spelling("k", 3), spelling("true_swaps", True), spelling("equal", ["sex"]), spelling("sample", 5)
     ('--k 3', '--true-swaps', '--equal sex', 'sample=5')
-    >>> spelling("roles", {"ward": "identifier"})
-    '--identifier ward'
+    >>> spelling("roles", {"ward": "identifier"}), spelled(["prefix"])("prefix", [1, 2])
+    ('--identifier ward', '--prefix 1,2')
     """
 
     def write(name: str, value: Any = NO_VALUE) -> str:
         if name == "roles" and isinstance(value, dict):
             if isinstance(options, dict) and options.get("config") is not None:
+                if len(value) == 1:
+                    column, role = next(iter(value.items()))
+                    return f"role = {json.dumps(role)} in [columns.{_key(column)}]"
                 return "".join(
                     f"\n  [columns.{_key(name)}]\n  role = {json.dumps(role)}" for name, role in value.items()
                 )
             return " ".join(write(role, column) for column, role in value.items())
         if name == "links" and "levels" in options:
             return "name the columns in the first line, and give --child and --parent, or --levels"
+        if name == "blank" and "na" not in options:
+            return "leave it out"
+        if name == "layouts" and "config" not in options:
+            return "--prefix is for lists of codes"
         if name in _PHRASES and (value is NO_VALUE or isinstance(value, Code)):
             return _PHRASES[name]
         name = {"labels": "label"}.get(name, name)
@@ -273,6 +290,8 @@ def spelled(options: Any) -> Spelling:
         if isinstance(value, dict):
             value = [f"{column}={number}" for column, number in value.items()]
         values = value if isinstance(value, list | tuple) else [value]
+        if all(isinstance(each, int) for each in values):
+            values = [",".join(map(str, values))]
         return " ".join(f"{flag} {shlex.quote(str(each))}" for each in values)
 
     return write

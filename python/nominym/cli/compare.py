@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from nominym.atomic import write_atomic
-from nominym.cli import counted, say, say_table, spelled
+from nominym.cli import counted, say, say_table, spelled, topics
 from nominym.cli.ending import tell
 from nominym.cli.options import HIERARCHY, TEXT, Request
 from nominym.error import NominymError, ParameterError
@@ -44,7 +44,7 @@ def compare(given: Namespace) -> None:
         raise ParameterError("no column is masked", parameter="quasi", remedy="give --quasi COLUMN=MEANING")
     shared = asked.of_methods("person", "sensitive", "measure", "accept")
     if (out / "results.csv").exists() and not (out / "cells").is_dir():
-        raise ParameterError(f"{out / 'results.csv'} is there, and not of a comparison; choose another folder")
+        raise ParameterError(f"{out / 'results.csv'} exists and does not come from a comparison; choose another folder")
     meant = asked.meanings()
     check_meant(meant, masked, optional=False)
     meanings = read_meanings(meant)
@@ -58,7 +58,7 @@ def compare(given: Namespace) -> None:
         tell("notice", f"left out, as if dropped: {', '.join(left_out)}")
     sample = SAMPLE if given.sample is None else given.sample
     if 0 < sample < len(table):
-        tell("notice", f"{sample:,} of {len(table):,} records are drawn and masked; another number: --sample")
+        tell("notice", f"{sample:,} of {len(table):,} records are drawn and masked; --sample sets another number")
     new = not out.exists()
     # What only the owner may read is in a folder that only the owner may enter.
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ def _show(found: Choice) -> None:
     for reason in found.suggestion.reasons:
         say(f"  {reason}")
     if found.suggestion.not_covered:
-        about = "; ".join(text.partition(":")[0].lower() for text in found.suggestion.not_covered)
+        about = "; ".join(topics(found.suggestion.not_covered))
         say(f"  not covered, see the page: {about}")
     if found.refusal:
         tell("warning", f"the method refuses the table as it is: {found.refusal}")

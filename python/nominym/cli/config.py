@@ -53,7 +53,11 @@ def load(
     return _placed(path, values, "input.path", "input.taxonomy", "output.path", "output.key"), placed
 
 
-_DATA: Mapping[str, type] = {"path": str, "items": str, "keep": list, "delimiter": str, "encoding": str, "na": list}
+_TEXT: Mapping[str, type] = {"delimiter": str, "encoding": str, "comment": str}
+LAYOUT: Mapping[str, type] = {"column": str, "record": str, "item": str, "missing": str, **_TEXT}
+"""Keys that describe how a file holds item sets."""
+_TABLE: Mapping[str, type] = {"path": str, "keep": list, "na": list, **_TEXT}
+_SETS: Mapping[str, type] = {"items": str, **LAYOUT}
 
 
 def load_study(path: str) -> dict[str, Any]:
@@ -67,7 +71,7 @@ def load_study(path: str) -> dict[str, Any]:
     for name, given in data.items():
         where = f"{path}, [data.{name}]"
         columns = _section(f"{where}, columns", _section(where, given).pop("columns", {}))
-        _check(where, given, _DATA)
+        _check(where, given, _SETS if "items" in given and "path" not in given else {**_TABLE, "items": str})
         if ("path" in given) == ("items" in given):
             raise ParameterError(f"{where}: give the path of a table, or items, the file of item sets")
         for column, said in columns.items():

@@ -168,7 +168,7 @@ def judge(pair: FilePair | SetsPair, k: int | None = None, unknown: Sequence[str
     bound = None if method is None else method.bound
     doubts = {
         "there is no k to compare with: give --k": k is None,
-        "the release was made with a seed: whoever has or guesses it can repeat the draw": pair.seeded,
+        "the release was made with a seed: anyone who has or guesses it can repeat the draw": pair.seeded,
         "by the owner's record, the release was made from another original": pair.other_input,
         "that the rows of both files are in the same order is only asserted: give --key with the owner's "
         "record": isinstance(pair, FilePair) and pair.order == "asserted",
@@ -217,7 +217,7 @@ def _tell_remedy(found: dict[str, Any]) -> None:
         options = " ".join(f"--unknown {shlex.quote(str(name))}" for name in names)
         tell(
             "notice",
-            f"exceeded only if kept columns are known: mask them, or, if nobody can know them, {options}",
+            f"exceeded only if kept columns are known: mask them, or, if nobody can know them, give {options}",
         )
 
 
@@ -404,7 +404,7 @@ def report(given: Namespace) -> None:
     owner = edition == "owner"
     release = asked.required("release")
     if owner and given.out is None:
-        fault = "this edition must not be kept beside the release; choose a place for it"
+        fault = "this edition must not be kept next to the release; choose a place for it"
         raise ParameterError(fault, parameter="edition", value=edition, remedy=Advice("give {}", out=NO_VALUE))
     target = Path(given.out or f"{release}.report.html")
     sweep = None if given.sweep is None else _values(given.sweep)

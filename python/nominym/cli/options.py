@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import difflib
 import os
 import sys
 import textwrap
@@ -60,9 +61,8 @@ SHARED: Mapping[str, Shared] = {
     "page": Shared("--out -o", "Page to write; RELEASE.report.html by default; required for the owner's edition.",
                    metavar="FILE"),
     "quasi": Shared("--quasi", "Masked column and the meaning of its values: diagnosis=icd.csv (a taxonomy), "
-                               "age=number, "
-                    "sex=equal, drugs=sets (lists), illnesses=sets:icd.csv (lists of concepts), grade=grades.order "
-                    "(one value per line, lowest first).", list, "COLUMN=MEANING"),
+                    "age=number, sex=equal, drugs=sets (lists), illnesses=sets:icd.csv (lists of concepts), "
+                    "grade=grades.order (one value per line, lowest first).", list, "COLUMN=MEANING"),
     "keep": Shared("--keep", "Columns to publish unchanged: ward,age.", list),
     "identifier": Shared("--identifier", "Columns that identify a person; dropped.", list),
     "seed": Shared("--seed", "For studies: the same seed gives the same release, which guarantees nothing.", int,
@@ -77,18 +77,19 @@ SHARED: Mapping[str, Shared] = {
                          place="output.keep_order"),
     "overwrite": Shared("--overwrite", "Replace existing files.", bool, place="output.overwrite"),
     "delimiter": Shared("--delimiter", "Delimiter of text files; by default a comma, or a tab for .tsv.",
-                        place="input.delimiter"),
+                        metavar="CHARACTER", place="input.delimiter"),
     "encoding": Shared("--encoding", "Encoding of text files; utf-8 by default.", place="input.encoding"),
     "na": Shared("--na", "Text that marks a missing value in masked columns, as an empty cell "
                          "does.", list, "TEXT", "input.na"),
     "comment": Shared("--comment", "Prefix of comment lines in text files, such as #; these lines are skipped.",
-                      place="input.comment"),
+                      metavar="PREFIX", place="input.comment"),
     "engine": Shared("--engine", "spark: mask a Parquet folder on Apache Spark and write "
                                  "another.", place="input.engine"),
     "plan": Shared("--plan", "On Spark: driver (exact) or blocks; by default chosen by size.", place="input.plan"),
     "master": Shared("--master", "On Spark: spark://HOST:PORT or local[4]; by default all cores of this machine.",
                      metavar="URL", place="input.master"),
-    "column": Shared("--column", "Column with the lists of items, in a Parquet file.", place="input.column"),
+    "column": Shared("--column", "Column with the lists of items, in a Parquet file.", metavar="COLUMN",
+                     place="input.column"),
     "record": Shared("--record", "Column that identifies the record, in a table with one row per item.",
                      metavar="COLUMN", place="input.record"),
     "item": Shared("--item", "Column with the items, in a table with one row per item.", metavar="COLUMN",
@@ -97,10 +98,10 @@ SHARED: Mapping[str, Shared] = {
                       place="input.missing"),
     "label": Shared("--label", "Column of sensitive labels; for text files with one record per line, a file with one "
                                "label per line.",
-                    place="input.label"),
+                    metavar="COLUMN", place="input.label"),
     "person": Shared("--person", "Column that identifies the person of each record, so that k counts persons; for "
                                  "text files with one record per line, a file with one person per line. Not "
-                                 "published.", place="input.person"),
+                                 "published.", metavar="COLUMN", place="input.person"),
     "concepts": Shared("--taxonomy", "Taxonomy of the items, by which they are recoded: a file, or icd-9-cm, "
                                      "icd-9-cm-procedures, icd-10-cm.", metavar="FILE", place="input.taxonomy"),
     "config": Shared("--config -c", "TOML file that describes the whole release.", metavar="FILE"),
@@ -121,14 +122,14 @@ SHARED: Mapping[str, Shared] = {
     "distance": Shared("--measure", "Semantic distance; wu-palmer by default."),
     "k": Shared("--k", "Compare with 1/k; by default the k of the manifest.", int),
     "whose": Shared("--person", "Column of the original that identifies the person of each record, so that persons "
-                                "are counted; by default as in the manifest."),
+                                "are counted; by default as in the manifest.", metavar="COLUMN"),
     "unknown": Shared("--unknown", "Kept columns that, as you assert, no adversary can know: attacks that use them "
                                    "are shown but do not count.", list),
     "columns": Shared("--columns", "Columns whose distributions to compare; by default all in both files.", list),
     "edition": Shared("--edition", "publication (default): figures that may be published; owner: all figures, for "
                                    "you only."),
     "sweep": Shared("--sweep", "For the owner: mask again with other values of an option, such as k=2,5,10 or "
-                               "alpha=0.1,0.5."),
+                               "alpha=0.1,0.5.", metavar="OPTION=VALUES"),
     "methods": Shared("--methods", "For the owner: mask again with other methods at the same k, and compare.", bool),
     "json": Shared("--json", "Print JSON.", bool),
     "taxonomy": Shared("TAXONOMY", "File or folder, or icd-9-cm, icd-9-cm-procedures, icd-10-cm."),
@@ -174,8 +175,11 @@ _PAIR = (
     *TEXT,
     "config",
 )
-_ROLES = "Every column needs a role: --quasi is masked, --keep is published unchanged, --identifier is dropped."
-_PERSONS = "--person is dropped too, and --sensitive kept."
+_ROLES = (
+    "Every column needs a role: --quasi columns are masked, --keep columns are published unchanged, --identifier "
+    "columns are dropped."
+)
+_PERSONS = "A --person column is dropped too, and a --sensitive column is kept."
 
 
 @dataclass(frozen=True)
@@ -196,7 +200,8 @@ class Command:
 COMMANDS: Mapping[str, Command] = {
     "swap": Command(
         "Swap values with others of similar meaning.", (*_TABLE, *_MADE), "",
-        f"{_ROLES} {_PERSONS} By default in groups of at least k records: re-identification probability at most 1/k.", (
+        f"{_ROLES} {_PERSONS} By default, values are swapped in groups of at least k records: the re-identification "
+        "probability of a row is at most 1/k.", (
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --quasi age=number --keep ward --k 10",
             "swap visits.parquet -o release.parquet --quasi diagnosis=icd-9-cm --identifier name --k 10",
             "swap visits.csv -o release.csv --quasi diagnosis=icd.csv --person patient --sensitive hiv=3 --k 10",
@@ -325,11 +330,28 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the command line; ``run`` of the result is the command."""
-    given = parser(arguments).parse_args(arguments)
+    top = parser(arguments)
+    given, unknown = top.parse_known_args(arguments)
+    if unknown:
+        top.exit(2, f"error: {_not_understood(unknown[0], getattr(given, 'command', ''), arguments)}\n")
     if not hasattr(given, "command"):
         parser(()).print_help(sys.stderr)
         raise SystemExit(2)
     return given
+
+
+def _not_understood(text: str, command: str, arguments: Sequence[str]) -> str:
+    """Return what is wrong with an argument that a command does not have, and which it probably is."""
+    named = " ".join(["nominym", *command.split()])
+    if not text.startswith("-"):
+        return f"unexpected argument {text!r}; see {named} --help"
+    made: Any = parser(arguments)
+    for name in command.split():
+        made = next(each.choices[name] for each in made._actions if name in (each.choices or ()))
+    known = [flag for action in made._actions for flag in action.option_strings]
+    close = difflib.get_close_matches(text.partition("=")[0], [*known, "--verbose"], n=1, cutoff=0.75)
+    hint = f"; did you mean {close[0]}?" if close else "."
+    return f"{named} has no option {text.partition('=')[0]}{hint} See {named} --help"
 
 
 def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
@@ -342,7 +364,7 @@ def parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
         "Start with: nominym demo --out folder",
         epilog=_CODES,
     )
-    top.add_argument("--verbose", action="store_true", help="Show what memory is needed, and where errors come from.")
+    top.add_argument("--verbose", action="store_true", help="Show the memory that is needed, and tracebacks of errors.")
     top.add_argument("--version", action="version", version=f"nominym {__version__}", help="Show the version and exit.")
     subs = top.add_subparsers(metavar="COMMAND", title="commands")
     folders: dict[str, Any] = {}
@@ -397,8 +419,12 @@ def _fill(made: argparse.ArgumentParser, name: str, command: Command) -> None:
             of_methods[option] = of_method
             options.add_argument(
                 f"--{option.replace('_', '-')}", dest=option, help=_help(of_method, chosen.default(option)),
-                **_how(of_method.kind, None, chosen.default(option) is True),
+                **_how(of_method.kind, _METAVARS.get(option), chosen.default(option) is True),
             )  # fmt: skip
+
+
+# What the value of an option is, where its kind does not tell.
+_METAVARS = {"person": "COLUMN"}
 
 
 def _how(kind: Any, metavar: str | None, switched_on: bool = False) -> dict[str, Any]:
@@ -410,14 +436,15 @@ def _how(kind: Any, metavar: str | None, switched_on: bool = False) -> dict[str,
         return {"type": sizes, "metavar": metavar}
     if kind in (list, dict):
         return {"action": "append", "metavar": metavar or "COLUMN=NUMBER"}
-    return {"type": kind, "metavar": metavar or ("TEXT" if kind is str else "NUMBER")}
+    return {"type": kind, "metavar": metavar or ("NAME" if kind is str else "NUMBER")}
 
 
 def _help(option: Option, default: Any) -> str:
-    about = [", ".join(option.choices)] if option.choices else []
-    if default not in (None, (), False):
-        about.append(f"by default {'yes' if default is True else default}")
-    text = f"{option.help} ({'; '.join(about)})" if about else option.help
+    text = option.help
+    if not all(choice in text for choice in option.choices):
+        text += f" One of {', '.join(f'{each} (default)' if each == default else each for each in option.choices)}."
+    elif default not in (None, (), False) and "(default)" not in text:
+        text += f" Default: {'yes' if default is True else default}."
     return text.replace("%", "%%")
 
 

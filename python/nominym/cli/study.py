@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from nominym.atomic import write_atomic
 from nominym.cli import counted, progress, say
-from nominym.cli.config import WORDS, load_study
+from nominym.cli.config import LAYOUT, SETS_OF, WORDS, load_study
 from nominym.cli.ending import tell
 from nominym.error import ParameterError
 from nominym.files import as_path
-from nominym.itemsets import Itemsets
 from nominym.meaning import Equality, Meaning, Order, Sets
+from nominym.meaning.read import OF_TABLES
 from nominym.release import METHODS, MeaningFile, read_table
+from nominym.release.meanings import read_meanings
+from nominym.release.sets import Layout, read_sets
 from nominym.study import Study, grid
 from nominym.study.plan import treatments
 
@@ -29,7 +31,7 @@ def study(given: Namespace) -> None:
     methods = _methods(given.study, asked["methods"])
     out = as_path(given.out)
     if (out / "results.csv").exists() and not (out / "cells").is_dir():
-        raise ParameterError(f"{out / 'results.csv'} is there, and not of a study; choose another folder")
+        raise ParameterError(f"{out / 'results.csv'} exists and does not come from a study; choose another folder")
     read = {name: _data(each) for name, each in asked["data"].items()}
     planned = Study(
         {name: data for name, (data, _) in read.items()},
@@ -72,9 +74,10 @@ def _methods(path: str, sections: list[dict[str, Any]]) -> dict[str, list[Method
 def _data(said: Mapping[str, Any]) -> tuple[Any, dict[str, Meaning] | None]:
     """Read a data set, and what its columns mean; columns of which nothing is said are left out."""
     if "items" in said:
-        return Itemsets.from_fimi(said["items"], progress=progress()), None
+        how = Layout(**{key: said[key] for key in LAYOUT if key in said})
+        return read_sets(said["items"], how, progress())[0], None
     meanings = {name: _meaning(name, column) for name, column in said["columns"].items()}
-    options = {key: said[key] for key in ("delimiter", "encoding", "na") if key in said}
+    options = {key: said[key] for key in ("delimiter", "encoding", "na", "comment") if key in said}
     return read_table(said["path"], [*meanings, *said.get("keep", ())], **options, progress=progress()), meanings
 
 
@@ -83,7 +86,10 @@ def _meaning(name: str, said: Mapping[str, Any]) -> Meaning:
         return Order(said["order"])
     text = said.get("meaning", said.get("taxonomy"))
     if text is None:
-        raise ParameterError(f'columns.{name}: say what its values mean, taxonomy = "file" or meaning = "number"')
+        raise ParameterError(f'columns.{name}: give the meaning of its values, taxonomy = "file" or meaning = "number"')
     if text in WORDS:
         return {"number": Order(), "equal": Equality(), "sets": Sets()}[text]
-    return MeaningFile(text, said.get("format"), bool(said.get("virtual_root"))).read(progress())
+    file = text.removeprefix(SETS_OF)
+    options = {key: said[key] for key in OF_TABLES if key in said}
+    how = {"format": said.get("format"), "virtual_root": bool(said.get("virtual_root")), "sets": file != text}
+    return read_meanings({name: MeaningFile(file, options=options, **how)}, progress())[name]

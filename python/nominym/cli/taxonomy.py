@@ -63,8 +63,9 @@ def check(given: Namespace) -> None:
         try:
             tax.concepts(found["value"], found["count"].tolist(), name)
         except UnknownConceptError as error:
-            # What else such values could mean is for the commands that mask them.
-            error.remedy = Advice("{}", matched=NO_VALUE)
+            # What else such values could mean is for the commands that mask them; marks of missing values are not.
+            if not isinstance(error.remedy, Advice) or "blank" not in error.remedy.options:
+                error.remedy = Advice("{}", matched=NO_VALUE)
             raise
         say(f"{name}: all {len(found):,} values are concepts")
 

@@ -170,7 +170,7 @@ def discharges(
             if leader is None:
                 leader, lead = categories, position
             else:
-                # The lowest lots, so many exactly: a share left to chance would blur the correlation.
+                # The lowest lots, in exactly this number: a share left to chance would blur the correlation.
                 share = round(association * n)
                 follows = draw_synthetic(n, seed, _Stream.FOLLOWS + number)
                 followers = np.argpartition(follows, min(share, n - 1))[:share]

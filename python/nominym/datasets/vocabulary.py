@@ -216,7 +216,7 @@ class Vocabulary:
 
     @cached_property
     def taxonomy(self) -> Taxonomy:
-        """The taxonomy of the concepts."""
+        """Return the taxonomy of the concepts."""
         return Taxonomy.from_concepts(self.concepts)
 
 

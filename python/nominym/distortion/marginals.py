@@ -18,7 +18,7 @@ from nominym.distortion.propensity import expected
 from nominym.error import Advice, DataError, ParameterError, no_column
 from nominym.table import MISSING, Column, Table, as_table, coded_alike, shared_columns, side_by_side
 
-# All marginals are listed up to so many; of more, a sample is asked for.
+# Largest number of marginals that are all computed; beyond it, a sample is required.
 _MOST = 1_000_000
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from nominym import _core
 from nominym.control import Progress, check_progress, reporter
-from nominym.error import DataError, ParameterError
+from nominym.error import NO_VALUE, Advice, DataError, ParameterError
 from nominym.table import Comparison, as_table, shared_columns
 
 MEASURES = ("hellinger", "total_variation", "entropy_change", "cramers_v_change", "contingency_change")
@@ -138,7 +138,7 @@ def _chosen(comparison: Comparison, columns: Any) -> list[Any]:
                 raise DataError(
                     "holds numbers with decimal places or lists, which have no categories",
                     column=name,
-                    remedy="bin them, or leave the column out with columns=",
+                    remedy=Advice("bin them, or leave the column out with {}", columns=NO_VALUE),
                 )
     return names
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from nominym.table import Attribute, Column, Table
 
 MINIMALITY = (
-    "groups were formed with regard to {}: an adversary who knows that may be surer of its values, and of rows, than "
-    "the shares of a group say; no probability is guaranteed"
+    "groups were formed with regard to {}: an adversary who knows that may be more certain of its values, and of "
+    "rows, than the shares of a group suggest; no probability is guaranteed"
 )
 """Note on groups that depend on sensitive columns."""
 
@@ -118,7 +118,7 @@ def _kept(
     return {name: table.column(name) for name in table.names if name not in before and name not in persons}
 
 
-# Below so many rows they may well be in order by chance.
+# Fewer rows than this may well be in order by chance.
 _CHANCE = 30
 
 

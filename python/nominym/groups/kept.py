@@ -219,7 +219,7 @@ def _nearly_unique(name: Any, counts: Sizes, k: int) -> Finding | None:
         return None
     others = "no other record has" if k == 2 else f"fewer than k = {k:,} records have"
     what = f"{share:.0%} of the records have a value that {others}"
-    figures = f"{what}; whoever knows it of a person finds the row"
+    figures = f"{what}; anyone who knows it of a person finds the row"
     repeated = records[counts.records > 1].sum() >= REPEATED * everybody
     return Finding((name,), figures, share > UNIQUE_REFUSED, share, what, repeated=bool(repeated))
 
@@ -253,7 +253,7 @@ def _told_apart(names: tuple[Any, ...], share: float) -> list[Finding]:
     if len(names) < 2 or share < UNIQUE_WARNED:
         return []
     what = f"{share:.0%} of the records have a combination of values that no other record has"
-    return [Finding(names, f"{what}; whoever knows them of a person finds the row", False, share, what)]
+    return [Finding(names, f"{what}; anyone who knows them of a person finds the row", False, share, what)]
 
 
 # ---- what can be read off

@@ -155,7 +155,7 @@ class Partition:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """Records of each group."""
+        """Return the number of records of each group."""
         return np.bincount(self.group_of)
 
     def permuted(

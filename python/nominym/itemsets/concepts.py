@@ -65,7 +65,7 @@ def by_concept(
     counts = sets.core.frequencies()
     used = np.flatnonzero(counts)
     concepts = np.zeros(sets.n_items, dtype=np.uint32)
-    concepts[used] = taxonomy.concepts(sets.names.take(used).to_pylist(), counts[used].tolist())
+    concepts[used] = taxonomy.concepts(sets.names.take(used).to_pylist(), counts[used].tolist(), items=True)
     with reporter(progress, "concepts") as report:
         return sets.core.over_concepts(taxonomy.graph, concepts, lowest, report)
 

@@ -84,7 +84,7 @@ def _fault(value: Any, first: Any) -> str | None:
     elif not -(2**63) <= number < 2**63:
         return f"{shown(number)} has more than 64 bits; write such items as text"
     if isinstance(value, str) != isinstance(first, str):
-        return f"{value!r} beside items of another type; items are whole numbers or texts, not both"
+        return f"{value!r} among items of another type; items are whole numbers or texts, not both"
     return None
 
 

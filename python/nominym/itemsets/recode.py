@@ -366,12 +366,12 @@ def recode(
         Number of published forms that are equally likely to be a record's, 2 or more.
     l
         Instead of k: every group shows at least l labels, each on at most a share 1/l of its rows. No label may be on
-        more than a share 1/l of the records. Nothing is guaranteed about what an adversary believes, because groups
-        depend on labels, so whoever knows the rule can learn from who is grouped with whom (minimality), nor about the
-        probability of a row. In a ring, labels move with the drawn records, so that some of the l labels published
+        more than a share 1/l of the records. Nothing is guaranteed about the probability of a row, or about what an
+        adversary believes: groups depend on labels, so anyone who knows the rule can learn from who is grouped with
+        whom (minimality). In a ring, labels move with the drawn records, so that some of the l labels published
         there may be the same.
     labels
-        The sensitive label of each record, published beside its form. Required for l, optional with k.
+        The sensitive label of each record, published with its form. Required for l, optional with k.
     person
         The person of each record, where a person has several: groups then hold k different persons. Not published.
     structure

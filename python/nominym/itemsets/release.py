@@ -50,7 +50,7 @@ class Secret(OwnersOnly):
     chosen: int | None = None
     """The index of the chosen one."""
     seed: int | None = None
-    """The seed, if one was given: whoever has it and the records can repeat every draw."""
+    """The seed, if one was given: anyone who has it and the records can repeat every draw."""
 
     def matches(self, i: int) -> NDArray[np.uint32]:
         """Return the records whose published forms record ``i`` may be."""

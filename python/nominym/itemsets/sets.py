@@ -167,7 +167,13 @@ class Itemsets:
 
     @classmethod
     def from_baskets(
-        cls, path: StrPath, items: Any = None, *, delimiter: str = ",", encoding: str = "utf-8"
+        cls,
+        path: StrPath,
+        items: Any = None,
+        *,
+        delimiter: str = ",",
+        encoding: str = "utf-8",
+        comment: str | None = None,
     ) -> Itemsets:
         """Read records from a file of baskets: item names separated by commas, one record per line, no header.
 
@@ -182,13 +188,19 @@ class Itemsets:
         (('beer', 'bread', 'whole milk'), [['bread', 'whole milk'], ['beer'], []])
 
         Blanks around items and empty cells are ignored; an empty line is a record without items. If all items are
-        written as whole numbers, they are read as such. ``items`` as in ``from_lists``.
+        written as whole numbers, they are read as such. Lines that begin with ``comment`` are skipped. ``items`` as in
+        ``from_lists``.
         """
         text = read_text(path, encoding, Advice("pass the encoding of the file, for example {}", encoding="latin-1"))
         if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n':
             fault = "give one character, such as ',' or ';' or a tab"
             raise ParameterError(fault, parameter="delimiter", value=delimiter)
         require(8 * len(text), f"reading {os.fspath(path)}", "write it as Parquet, with a column of lists")
+        if comment is not None:
+            if not isinstance(comment, str) or not comment or set(comment) & set('"\r\n'):
+                fault = "give the prefix of comment lines, such as '#'"
+                raise ParameterError(fault, parameter="comment", value=comment)
+            text = "\n".join(line for line in text.split("\n") if not line.startswith(comment))
         lines = text.removesuffix("\n").split("\n") if text else []
         if '"' in text:
             starts, values = columns.from_lists(_cells(text, path, delimiter), None, "error")

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from nominym import _core
 from nominym.control import Progress, require_matrix
-from nominym.error import Advice, AmbiguousConceptError, Code, DataError, ParameterError, UnknownConceptError
+from nominym.error import NO_VALUE, Advice, AmbiguousConceptError, Code, DataError, ParameterError, UnknownConceptError
 from nominym.meaning.generalized import one_of
 
 
@@ -142,7 +142,8 @@ taxonomic-feature, resnik, lin, jiang-conrath
             if not isinstance(count, Real) or not 0 <= count < float("inf"):
                 raise ParameterError(f"ic: the count of {name!r} is {count!r}; counts are numbers ≥ 0")
         if not isinstance(self.k, Real) or not 0 <= self.k <= 1:
-            raise ParameterError(f"k={self.k}: the weight in Zhou's information content lies in [0, 1]")
+            fault = "the weight in Zhou's information content lies in [0, 1]"
+            raise ParameterError(fault, parameter="k", value=self.k)
         if not self.needs_content and (self.ic != "seco" or self.k != 0.5):
             raise ParameterError(f"measure {self.name!r} does not use information content: leave ic and k out")
 
@@ -559,10 +560,14 @@ class Names:
         )
         seen = {"matched": Code("Taxonomy.match shows how each value is read")}
         advice = Advice("{}", **seen)
-        if kind is UnknownConceptError and items:
+        if kind is UnknownConceptError and items and column is None:
+            advice = Advice("{}; leave {} out to use the items as they are", **seen, taxonomy=NO_VALUE)
+        elif kind is UnknownConceptError and items:
             advice = Advice("{}; items without a taxonomy take {}", **seen, sets=Code("nym.Sets()"))
         elif kind is UnknownConceptError and all(map(_is_number, values)):
             advice = Advice("{}; or use {} as the meaning of numbers", **seen, numbers=Code("nym.Order()"))
+        elif kind is UnknownConceptError and (mark := next(filter(marks_missing, (values[i] for i in missed)), None)):
+            advice = Advice(f"{{}}; if {mark!r} stands for a missing value, {{}}", **seen, blank=BLANK)
         elif kind is UnknownConceptError and column is not None:
             advice = Advice("{}; values without a taxonomy take {}, or {}", **seen, **WITHOUT_TAXONOMY)
         raise kind(f"{many} {fault}: {listed} {remedy}", column=column, remedy=advice)
@@ -573,6 +578,20 @@ class Names:
             return f"{shown} names {', '.join(repr(self._ids[c]) for c in concepts[:4])}"
         close = " or ".join(map(repr, self.close(value)))
         return f"{shown}, did you mean {close}?" if close else shown
+
+
+BLANK = Code("replace it with None")
+"""What messages to Python callers have in place of the option that names texts of missing values."""
+_MARKS = {"", "-", "--", ".", "..", "?", "#n/a", "n.a.", "n/a", "na", "nan", "null", "missing", "<na>"}
+
+
+def marks_missing(value: object) -> bool:
+    """Return whether a value is a text that often stands for a missing one.
+
+    >>> marks_missing("NA"), marks_missing("Namibia")
+    (True, False)
+    """
+    return isinstance(value, str) and value.strip().casefold() in _MARKS
 
 
 def _is_number(value: object) -> bool:

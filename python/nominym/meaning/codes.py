@@ -7,13 +7,17 @@ from collections.abc import Sequence
 
 # By the root of the taxonomy: what codes look like, with dots or without.
 _SHAPES = {
-    "ICD-9-CM": r"[0-9]{3}(\.[0-9]{1,2})?|V[0-9]{2}(\.[0-9]{1,2})?|E[0-9]{3}(\.[0-9])?",
-    "ICD-9-CM procedures": r"[0-9]{2}\.[0-9]{1,2}",
-    "ICD-10-CM": r"[A-DF-UW-Z][0-9][0-9A-Z](\.?[0-9A-Z]{1,4})?",
+    "ICD-9-CM": r"[0-9]{3}(\.?[0-9]{1,2})?|V[0-9]{2}(\.?[0-9]{1,2})?|E[0-9]{3}(\.?[0-9])?",
+    "ICD-9-CM procedures": r"[0-9]{2}\.?[0-9]{1,2}",
+    "ICD-10-CM": r"[A-Z][0-9][0-9A-Z](\.?[0-9A-Z]{1,4})?",
 }
 _NAMES = {"ICD-9-CM": "icd-9-cm", "ICD-9-CM procedures": "icd-9-cm-procedures", "ICD-10-CM": "icd-10-cm"}
-# So many procedures are never all diagnoses too, or the other way round, by chance.
+# This many procedures are never all diagnoses too, or the other way round, by chance.
 _CERTAIN = 10
+# Share of the values that have to look like codes of another system.
+_SHARE = 0.9
+# Of diagnoses without dots, far more have five digits than one in twenty; a few values may be strays.
+_NEARLY_ALL, _ENOUGH = 0.95, 20
 
 
 def doubt(root: str, values: Sequence[object]) -> str | None:
@@ -29,14 +33,15 @@ def doubt(root: str, values: Sequence[object]) -> str | None:
     # Mostly none has four characters, which lengths tell at once.
     few = 4 in set(map(len, texts))
     four = next((text for text in texts if re.fullmatch("[0-9]{4}", text)), None) if few else None
-    if four is not None and all(re.fullmatch("[0-9]{2,4}", text) for text in texts):
-        other = "no value has a dot, a letter or five digits"
+    plain = sum(bool(re.fullmatch("[0-9]{2,4}", text)) for text in texts) if four is not None else 0
+    if four is not None and plain >= (1.0 if len(texts) < _ENOUGH else _NEARLY_ALL) * len(texts):
+        other = f"{'no' if plain == len(texts) else 'hardly any'} value has a dot, a letter or five digits"
         if root == "ICD-9-CM":
             return (
                 f"{four!r} is read as a diagnosis, {four[:3]}.{four[3:]}, but may be the procedure "
                 f"{four[:2]}.{four[2:]}: {other}"
             )
-        if root == "ICD-9-CM procedures" and len(texts) < _CERTAIN:
+        if root == "ICD-9-CM procedures" and plain == len(texts) < _CERTAIN:
             return (
                 f"{four!r} is read as a procedure, {four[:2]}.{four[2:]}, but may be the diagnosis "
                 f"{four[:3]}.{four[3:]}: no value has a dot"
@@ -50,16 +55,24 @@ def doubt(root: str, values: Sequence[object]) -> str | None:
 
 
 def likely(root: str, values: Sequence[object]) -> str | None:
-    """Return the system to which values that are not codes of this one probably belong, or None.
+    """Return to which system values that are not all codes of this one probably belong, in words, or None.
+
+    Some of the values may be codes of this system by chance, and a few of no system at all.
 
     >>> likely("ICD-9-CM", ["96.71", "96.6"]), likely("ICD-9-CM", ["flu"]), likely("jobs", ["96.71"])
-    ('icd-9-cm-procedures', None, None)
+    ('They look like codes of icd-9-cm-procedures, not of ICD-9-CM', None, None)
+    >>> likely("ICD-9-CM", ["9671", "3893"])
+    'They may be codes of icd-9-cm-procedures'
     """
     texts = _texts(values)
     if root not in _SHAPES or not texts:
         return None
-    fitting = [name for name, shape in _SHAPES.items() if all(re.fullmatch(shape, text) for text in texts)]
-    return _NAMES[fitting[0]] if fitting and root not in fitting else None
+    most = _SHARE * len(texts)
+    fitting = [name for name, shape in _SHAPES.items() if sum(bool(re.fullmatch(shape, t)) for t in texts) >= most]
+    other = next((_NAMES[name] for name in fitting if name != root), None)
+    if other is None:
+        return None
+    return f"They may be codes of {other}" if root in fitting else f"They look like codes of {other}, not of {root}"
 
 
 def _texts(values: Sequence[object]) -> list[str]:

@@ -50,7 +50,7 @@ def allocate(size: int, out: NDArray[np.float32] | str | os.PathLike[str] | None
     elif isinstance(out, str | os.PathLike):
         target = Path(out)
         if target.suffix != ".npy":
-            raise ParameterError(f"out={str(out)!r}: the file of a matrix ends in .npy")
+            raise ParameterError("the file of a matrix ends in .npy", parameter="out", value=str(out))
         with draft_of(target) as draft:
             matrix = np.lib.format.open_memmap(draft, mode="w+", dtype=np.float32, shape=shape)
             # All of the disk that it needs, now: writing to a map on a full disk would end the process.

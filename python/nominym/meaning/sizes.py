@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from nominym.error import Advice, Code, DataError
-from nominym.meaning.base import Values
+from nominym.meaning.base import BLANK, Values, marks_missing
 from nominym.meaning.generalized import parse
 
 LISTED = Code("nym.Order([...])")
@@ -64,11 +64,11 @@ def number(value: Any, column: Values) -> float:
     except (TypeError, ValueError, OverflowError):
         too_large = isinstance(value, int) and not isinstance(value, bool)
         reason = "is too large for a number of 64 bits" if too_large else "has no order of its own"
-        raise DataError(
-            f"{_short(value)} {reason}",
-            column=column.name,
-            remedy=Advice("list all values, lowest first, with {}, or turn the column into numbers", listed=LISTED),
-        ) from None
+        advice = Advice("list all values, lowest first, with {}, or turn the column into numbers", listed=LISTED)
+        if marks_missing(value):
+            advice = Advice("if it stands for a missing value, {}; otherwise list all values, lowest first, with {}",
+                            blank=BLANK, listed=LISTED)  # fmt: skip
+        raise DataError(f"{_short(value)} {reason}", column=column.name, remedy=advice) from None
     if not math.isfinite(number):
         raise DataError(
             f"holds {_short(value)}, which is infinitely far from everything", column=column.name, remedy="replace it"

@@ -339,7 +339,7 @@ class Taxonomy(Meaning):
             found = self._names.resolve(listed, counts, column, items)
         except UnknownConceptError as error:
             if (other := codes.likely(self.root, listed)) is not None:
-                error.message += f". They look like codes of {other}, not of {self.root}"
+                error.message += f". {other}"
             raise
         self._doubt(listed, column)
         return found
@@ -605,7 +605,7 @@ class ConceptSpace(Space):
         if len(outside):
             names = ", ".join(repr(column.name) for column in columns if column.name is not None)
             where = f"column {names}: " if names else ""
-            raise ParameterError(f"{where}{taxonomy.ids[outside[0]]!r} is not below root={self.root!r}")
+            raise ParameterError(f"{where}{taxonomy.ids[outside[0]]!r} is not below the root {self.root!r}")
         self.places = [np.searchsorted(kept, p).astype(np.uint32) for p in placed]
         self.content = self.taxonomy.content(self.measure, taxonomy)
         """Information content of every place, where the measure needs it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nominym.error import ParameterError, UnknownConceptError
+from nominym.error import Advice, Code, ParameterError, UnknownConceptError
 from nominym.meaning import ConceptSpace, DistanceMatrix, MatrixSpace, Meaning, Measure, Taxonomy
 from nominym.table import Attribute, Column, placed
 
@@ -103,7 +103,7 @@ def check_domain(name: object, domain: Domain) -> None:
         remedies = f"name a concept above {domain.space.root!r} as the root of the column, {remedies}"
     raise ParameterError(
         f"its domain has two values, {one!r} and {other!r}, and noise always changes a value: each becomes the "
-        f"other, so whoever sees one knows the other",
+        f"other, so anyone who sees one knows the other",
         column=name,
         remedy=remedies,
     )
@@ -116,8 +116,8 @@ def weakness_of(domain: Domain) -> str | None:
         return "its domain has one value, which noise cannot change"
     if size < _FEW:
         return (
-            f"its domain has {size} values, and noise always changes a value: whoever excludes the value shown has "
-            f"{size - 1} left, of which the rule favours some"
+            f"its domain has {size} values, and noise always changes a value: an adversary who excludes the value "
+            f"shown has {size - 1} left, of which the rule favours some"
         )
     return None
 
@@ -128,9 +128,11 @@ def check_meaning(name: object, meaning: Meaning, method: Noise) -> None:
         raise ParameterError(
             f"noise replaces values with concepts of a taxonomy or labels of a matrix; {meaning.noun} has none",
             column=name,
+            remedy=Advice("use {}, which takes any meaning", rank_swap=Code("nym.rank_swap")),
         )
     if method.method == "semantic" and method.reference == "root" and isinstance(meaning, DistanceMatrix):
-        raise ParameterError("a distance matrix has no root; use reference='mean' or 'pair'", column=name)
+        remedy = Advice("use {}, or pair", reference="mean")
+        raise ParameterError("a distance matrix has no root", column=name, remedy=remedy)
     if method.by_distance and isinstance(meaning, DistanceMatrix) and meaning.matrix.max() > 1:
         raise ParameterError(
             f"distances up to {meaning.matrix.max():g}; errors are shares of the largest distance",

@@ -43,11 +43,14 @@ class Noise(NoiseOptions, Method):
                                                     for pair in self.pairs))  # fmt: skip
         for name, method in (("alpha", "semantic"), ("epsilon", "exponential")):
             if self.method == method and getattr(self, name) is None:
-                raise ParameterError(f"give a number above 0: method={method!r} needs the amount of noise",
-                                     parameter=name, value=None)  # fmt: skip
+                fault = f"give a number above 0, the amount of noise, which the method {method!r} needs"
+                raise ParameterError(fault, parameter=name, value=None)
         if self.reference == "pair" and not self.correlated:
             raise ParameterError(
-                "reference='pair' is correlated by nature", parameter="correlated", value=False, remedy="leave it out"
+                "with a pair as reference, errors are always correlated",
+                parameter="correlated",
+                value=False,
+                remedy="leave it out",
             )
         object.__setattr__(self, "measure", shortest(self.measure))
         info = as_measure(self.measure).info

@@ -11,7 +11,7 @@ import numpy as np
 
 from nominym import _core
 from nominym.control import Progress, check_progress, check_seed, reporter
-from nominym.error import DataError, ParameterError, warn
+from nominym.error import Advice, DataError, ParameterError, warn
 from nominym.meaning import Meaning, as_measure, check_meanings
 from nominym.method import Result, described, finish
 from nominym.noise import errors, saved
@@ -289,7 +289,10 @@ def _partners(
             )
         if meanings[x] is not meanings[y]:
             raise ParameterError(
-                f"{x!r} and {y!r} have different taxonomies; use reference='mean' or 'root'", parameter="pairs"
+                f"{x!r} and {y!r} have different taxonomies",
+                parameter="reference",
+                value="pair",
+                remedy=Advice("use {}, or root", reference="mean"),
             )
         partners[x], partners[y] = y, x
     alone = [name for name in columns if name not in partners]

@@ -1,4 +1,4 @@
-"""Releases: the pipeline from records to files, the files beside a release, and reading them back.
+"""Releases: the pipeline from records to files, the files next to a release, and reading them back.
 
 ``publish`` makes a release: roles, shuffle, method, files, a public ``Manifest`` and, on request, the owner's record.
 ``compare_files`` and ``compare_sets`` compare an original with its release. ``read_table`` and ``write_table`` hold

@@ -25,7 +25,15 @@ from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method
 from nominym.release import files, sizing
 from nominym.release.manifest import Manifest, OwnersRecord, digest_of, manifest_path, read_manifest, read_record
-from nominym.release.meanings import alike, check_same, find_meanings, noun_of, read_meanings, with_numbers
+from nominym.release.meanings import (
+    alike,
+    check_same,
+    find_meanings,
+    noun_of,
+    read_meanings,
+    read_taxonomy_of_items,
+    with_numbers,
+)
 from nominym.release.pipeline import ITEMS, PERSON, QUASI, missing_texts
 from nominym.release.sets import Layout, read_sets
 from nominym.table import Column, Comparison, Table, code
@@ -40,7 +48,7 @@ or not at all."""
 
 
 class _OfRelease:
-    """What the files beside a release of a table or of item sets contain."""
+    """What the files next to a release of a table or of item sets contain."""
 
     manifest: Manifest | None
     record: OwnersRecord | None
@@ -72,7 +80,7 @@ class FilePair(_OfRelease):
     order: OrderKnown
     """How it is known which row is whose."""
     manifest: Manifest | None
-    """The manifest beside the release, if any."""
+    """The manifest next to the release, if any."""
     record: OwnersRecord | None
     """The owner's record, if it was given."""
     released: tuple[str, ...]
@@ -137,7 +145,7 @@ class SetsPair(_OfRelease):
     sets: Itemsets
     release: Release
     manifest: Manifest | None
-    """The manifest beside the release, if any."""
+    """The manifest next to the release, if any."""
     record: OwnersRecord | None
     """The owner's record, if it was given."""
     sha256: tuple[str, str]
@@ -208,7 +216,7 @@ def compare_files(
     order_needed: str | None = None,
     progress: Progress = None,
 ) -> FilePair:
-    """Read a table and its release, with the manifest beside it, and compare them.
+    """Read a table and its release, with the manifest next to it, and compare them.
 
     ``key`` is the owner's record, which says which row is whose. ``keep_order`` asserts that both files have the same
     order; it is unnecessary if the manifest says so, and an error if kept columns differ row by row. ``order_needed``
@@ -399,7 +407,7 @@ def compare_sets(
     taxonomy: Taxonomy | StrPath | None = None,
     progress: Progress = None,
 ) -> SetsPair:
-    """Read set-valued records and their release, with the manifest beside it.
+    """Read set-valued records and their release, with the manifest next to it.
 
     ``person`` is the column that identifies persons; for a FIMI file, a file with one person per line. ``taxonomy`` is
     that of the items, needed if records were recoded by it: they are then compared as closures. The rest is as for
@@ -420,7 +428,7 @@ def compare_sets(
         made = {} if manifest is None else manifest.meanings.get(ITEMS, {})
         what = f"{os.fspath(release)} was recoded by {noun_of(made) if made else 'a taxonomy'}, which is needed"
         raise ParameterError(what, parameter="taxonomy", remedy=Advice("give {}", taxonomy=NO_VALUE))
-    meant: Any = None if taxonomy is None else read_meanings({ITEMS: taxonomy}, progress)[ITEMS]
+    meant: Any = None if taxonomy is None else read_taxonomy_of_items(taxonomy, progress)
     if meant is not None:
         check_same(meant, {} if manifest is None else manifest.meanings.get(ITEMS, {}))
         sets, published = closed(sets, meant, progress=progress), replace(published, taxonomy=meant)

@@ -144,6 +144,8 @@ class _Decoded:
             names = next(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter))
         except csv.Error as error:
             raise FormatError(f"{self._where}: the names of the columns cannot be read ({error})") from None
+        if not names:
+            raise FormatError(f"{self._where}: the first line is empty; put the names of the columns there")
         others = [other for other in _USUAL if other != delimiter and other in first]
         if len(names) == 1 and others:
             raise FormatError(

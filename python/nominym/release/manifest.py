@@ -1,4 +1,4 @@
-"""The files beside a release: a public manifest and, on request, the owner's record.
+"""The files next to a release: a public manifest and, on request, the owner's record.
 
 The manifest says how a release was made and what it guarantees. It is a function of the method, of the groups and of
 the values that are in the release anyway: no seed, no trace of the input, no figure of this one draw, no path. All of

@@ -73,6 +73,18 @@ Meanings = Mapping[str, Meaning | StrPath]
 _WITHOUT_FILES = {"numbers": Code("nym.Order()"), "equality": Code("nym.Equality()")}
 
 
+def read_taxonomy_of_items(taxonomy: Any, progress: Progress = None) -> Any:
+    """Read the taxonomy of the items of set-valued records, if it is in a file."""
+    try:
+        return read_meanings({"items": taxonomy}, progress)["items"]
+    except NominymError as error:
+        # There is one file, and no column to give another meaning.
+        error.column = None if error.column == "items" else error.column
+        if isinstance(error, AbsentFileError):
+            error.remedy = "give the path of an existing file"
+        raise
+
+
 def read_meanings(meanings: Meanings, progress: Progress = None) -> dict[str, Meaning]:
     """Read the meanings that are in files, each file once."""
     paths = dict.fromkeys(each for each in meanings.values() if isinstance(each, str | os.PathLike))
@@ -94,7 +106,7 @@ def read_meanings(meanings: Meanings, progress: Progress = None) -> dict[str, Me
     return {name: read[each] if isinstance(each, str | os.PathLike) else each for name, each in meanings.items()}
 
 
-# ---- what nobody says
+# ---- meanings that nobody gave
 
 
 def find_meanings(
@@ -193,7 +205,7 @@ def _as_text(table: Any, name: str) -> Any:
     return table.set_column(table.column_names.index(name), name, texts)
 
 
-# Numbers as programs write them, of so many digits as stay exact; leading zeros are those of codes.
+# Numbers as programs write them, with no more digits than stay exact; leading zeros are those of codes.
 _NUMBER = r"^\s*[+-]?((0|[1-9][0-9]{0,17})(\.[0-9]*)?|\.[0-9]+)([eE][+-][0-9]{1,2})?\s*$"
 
 

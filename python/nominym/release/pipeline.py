@@ -47,7 +47,7 @@ from nominym.release.manifest import (
     options_of,
     write_record,
 )
-from nominym.release.meanings import Meanings, read_meanings
+from nominym.release.meanings import Meanings, read_meanings, read_taxonomy_of_items
 from nominym.release.sets import Layout, read_sets
 from nominym.swap import DataSwap
 from nominym.table import Table, code
@@ -338,7 +338,7 @@ def check_items(method: Recode, settings: object, meanings: Meanings) -> None:
 def with_items(method: Recode, meanings: Meanings, progress: Progress) -> tuple[Recode, dict[str, Any]]:
     """Return the method with what items mean, and what the manifest says of that."""
     if meanings:
-        method = replace(method, taxonomy=read_meanings(meanings, progress)[ITEMS])
+        method = replace(method, taxonomy=read_taxonomy_of_items(meanings[ITEMS], progress))
     if not isinstance(method.taxonomy, Taxonomy):
         return method, {}
     named = next((os.fspath(each) for each in meanings.values() if isinstance(each, str | os.PathLike)), None)
@@ -483,7 +483,7 @@ def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str
 
     >>> check_roles({"name": "identifier", "diagnosis": "quasi-identifier"}, ["name", "diagnosis", "age"])
     Traceback (most recent call last):
-    nominym.error.ParameterError: 1 column has no role: 'age'. Decide for each whether it identifies a person ...
+    nominym.error.ParameterError: 1 column has no role: 'age'. Decide whether it identifies a person ...
     """
     for name, role in roles.items():
         if role not in ROLES:
@@ -491,7 +491,7 @@ def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str
         if name not in names:
             close = difflib.get_close_matches(str(name), list(map(str, names)), n=1)
             hint = f"; did you mean {close[0]!r}?" if close else "."
-            comment = Advice("skip lines of comments with {}", comment="#") if str(names[0]).startswith("#") else None
+            comment = Advice("skip comment lines with {}", comment="#") if str(names[0]).startswith("#") else None
             told = f"there is no column {name!r}{hint} There are {files.listed(names, 50)}"
             raise UnknownColumnError(told, remedy=comment)
     for name in names:
@@ -499,12 +499,12 @@ def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str
             raise DataError("its name cannot be written as UTF-8", column=name)
     without = [name for name in names if name not in roles]
     if without:
-        have = "columns have" if len(without) > 1 else "column has"
+        have, each, them = ("columns have", " for each", "them") if len(without) > 1 else ("column has", "", "it")
         raise ParameterError(
-            f"{len(without)} {have} no role: {files.listed(without, 50)}. Decide for each whether it identifies a "
+            f"{len(without)} {have} no role: {files.listed(without, 50)}. Decide{each} whether it identifies a "
             f"person (identifier: dropped), helps to recognise one (quasi-identifier: masked), or is published "
             f"unchanged (keep)",
-            remedy=Advice("to leave them out, the safe choice: {}", roles=dict.fromkeys(without, IDENTIFIER)),
+            remedy=Advice(f"to leave {them} out, the safe choice: {{}}", roles=dict.fromkeys(without, IDENTIFIER)),
         )
     return dict(roles)
 

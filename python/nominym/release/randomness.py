@@ -242,7 +242,7 @@ def _whole_groups(before: list[Codes], after: list[Codes], partition: Partition)
     return [Trial("groups kept all masked values of all their records", whole, mean, mean, float(moving.sum()))]
 
 
-# So many groups, of up to so many records, tell how much the number of records that keep their values varies.
+# Number of groups, and their largest size, from which to estimate how much the number of unchanged records varies.
 _SOME, _SMALL = 2_000, 200
 
 

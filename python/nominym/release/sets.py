@@ -92,13 +92,22 @@ def _read_lines(path: StrPath, how: Layout, progress: Progress) -> Itemsets:
     if files.suffix(path) in files.FIMI:
         return Itemsets.from_fimi(path, progress=progress)
     delimiter = files.delimiter_of(path, how.delimiter)
-    sets = Itemsets.from_baskets(path, delimiter=delimiter, encoding=how.encoding)
-    starts = sets.core.starts()
-    if sets.n > 2 and (starts[1:] - starts[:-1] == 2).all():
+    sets = Itemsets.from_baskets(path, delimiter=delimiter, encoding=how.encoding, comment=how.comment)
+    sizes = np.diff(sets.core.starts())
+    same = sets.n > 2 and bool((sizes == sizes[0]).all())
+    if same and sizes[0] == 2:
         raise DataError(
             f"{os.fspath(path)}: every line has two cells, as in a table of records and items",
             remedy=Advice("give {} and {}, the columns of these; or write pairs of items as Parquet", record=NO_VALUE,
                           item=NO_VALUE),
+        )  # fmt: skip
+    # A line of column names is unlike all others.
+    if same and sizes[0] > 2 and (np.bincount(sets.core.items())[sets.core.items()[: sizes[0]]] == 1).all():
+        raise DataError(
+            f"{os.fspath(path)}: every line has {sizes[0]} cells, and those of the first line occur nowhere else, as "
+            "in a table with the names of its columns",
+            remedy=Advice("give {} and {} if each row holds one item; if each line is a record, delete the first "
+                          "line, or move it down if it is a record too", record=NO_VALUE, item=NO_VALUE),
         )  # fmt: skip
     return sets
 

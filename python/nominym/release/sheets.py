@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ _PROGRAMS = {".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
 def read_sheet(path: StrPath) -> pd.DataFrame:
     """Read a table: the first sheet of an Excel file; Stata and SPSS files with value labels in place of codes.
 
-    Only empty cells are missing; "NA" is a text. Column names are texts.
+    Only empty cells are missing; "NA" is a text. Column names are texts. Moments of a column that are all midnight are
+    dates.
     """
     where, suffix = os.fspath(path), Path(path).suffix.lower()
     require(_FACTOR[suffix] * as_input(path).stat().st_size, f"reading {where}", "save it as CSV or Parquet")
@@ -39,7 +41,23 @@ def read_sheet(path: StrPath) -> pd.DataFrame:
         raise FormatError(f"{where}: not a valid {_PROGRAMS[suffix]} file ({told})") from None
     if not len(frame.columns):
         raise FormatError(f"{where} is empty: expected a first line with the names of the columns")
-    return frame.rename(columns=str)
+    return _with_dates(frame.rename(columns=str))
+
+
+def _with_dates(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table in which columns of moments that are all midnight hold dates: these programs know no others."""
+    found = {}
+    for name in frame.columns:
+        values = frame[name].dropna()
+        if len(values) and all(isinstance(value, datetime) and value.time() == time.min for value in values):
+            found[name] = frame[name].map(lambda value: value.date() if isinstance(value, datetime) else None)
+    return frame.assign(**{name: column.astype(object) for name, column in found.items()})
+
+
+def _without_blanks(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of Stata or SPSS, whose missing texts are empty ones, with missing values in their place."""
+    texts = [name for name in frame if frame[name].dtype == object or pd.api.types.is_string_dtype(frame[name].dtype)]
+    return frame.assign(**{str(name): frame[name].mask(frame[name] == "", None) for name in texts})
 
 
 def _excel(path: StrPath) -> Any:
@@ -47,4 +65,8 @@ def _excel(path: StrPath) -> Any:
     return pd.read_excel(path, dtype=object, keep_default_na=False, na_values=[""], engine="openpyxl")
 
 
-_READERS: dict[str, Callable[[StrPath], Any]] = {".xlsx": _excel, ".dta": pd.read_stata, ".sav": pd.read_spss}
+_READERS: dict[str, Callable[[StrPath], Any]] = {
+    ".xlsx": _excel,
+    ".dta": lambda path: _without_blanks(pd.read_stata(path)),
+    ".sav": lambda path: _without_blanks(pd.read_spss(path)),
+}

@@ -41,7 +41,7 @@ from nominym.table import code
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# What happens in fewer of so many releases is not taken for chance.
+# What happens less often than in this share of random releases is not taken for chance.
 _RARE = 1e-6
 # From this share of records that could have been left as they were, a draw is not called random.
 _UNSEEN = 0.1
@@ -71,9 +71,9 @@ class Verification:
 def verify(pair: FilePair | SetsPair, progress: Progress = None) -> Verification:
     """Compare a release with its manifest, record by record and group by group; owner only.
 
-    A guarantee is verified if the manifest is of this very file and of a method with a guarantee; if there was no seed;
-    if the owner's record is of this very original; if the order of rows reveals nothing; and if all figures follow from
-    the files: groups, what they hold before and after, and what is public.
+    A guarantee is verified if the manifest describes exactly this file and a method with a guarantee; if there was no
+    seed; if the owner's record belongs to exactly this original; if the order of rows reveals nothing; and if all
+    figures follow from the files: groups, what they hold before and after, and what is public.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -141,7 +141,7 @@ def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
     """Collect what is needed and record doubts where something is missing; None if figures cannot be compared."""
     manifest, record = pair.manifest, pair.record
     if manifest is None:
-        found.doubts.append("there is no manifest beside the release, so there is no guarantee to verify")
+        found.doubts.append("there is no manifest next to the release, so there is no guarantee to verify")
         return None
     method: Any = None
     try:
@@ -154,7 +154,7 @@ def _basis(pair: FilePair | SetsPair, found: _Findings) -> _Basis | None:
     if isinstance(pair, SetsPair) and guaranteed:
         _check_forms(pair, _least(method), found)
     if pair.seeded:
-        found.doubts.append("the release was made with a seed: whoever has or guesses it can repeat the draw")
+        found.doubts.append("the release was made with a seed: anyone who has or guesses it can repeat the draw")
         if not manifest.seeded:
             found.broken.append("by the owner's record a seed was given, which the manifest denies")
     if manifest.order == "kept":

@@ -82,7 +82,7 @@ def _map(choice: Choice) -> Section:
     draws = "one draw" if choice.draws == 1 else several
     lead = (
         f"Every method was run on the same {choice.records:,} records. What was found is {draws}: the share of "
-        f"{choice.unit} that the best attack re-identifies by an adversary who knows all masked values. It is a "
+        f"{choice.unit} re-identified by the best attack of an adversary who knows all masked values. It is a "
         "measurement, and a stronger attack may find more. A stated bound holds whatever is drawn, under its premise."
     )
     figure = draw.compared(choice.table, choice.by, choice.max_risk, choice.suggestion.name, choice.unit)

@@ -160,7 +160,7 @@ def compare(
     if by not in CRITERIA:
         raise ParameterError(f"give {', '.join(map(repr, CRITERIA))}", parameter="by", value=by)
     if by == "correlations" and len(known) < 2:
-        raise ParameterError("correlations are of pairs: mask two columns at least", parameter="by", value=by)
+        raise ParameterError("correlations need pairs: mask at least two columns", parameter="by", value=by)
     if not (is_whole(seeds) and seeds >= 1):
         raise ParameterError("give a whole number, 1 or more", parameter="seeds", value=seeds)
     if not (sample is None or sample == "auto" or (is_whole(sample) and sample >= 1)):
@@ -295,14 +295,14 @@ def _risk(outcome: Outcome, person: Any) -> dict[str, float]:
 
 
 def _loss(outcome: Outcome) -> float:
-    """Squared distances, relative to those to one mean for all records."""
+    """Return squared distances, relative to those to one mean for all records."""
     changes = outcome.comparison.changes.items()
     totals = {name: total_squares(change.before, outcome.progress) for name, change in changes}
     return information_loss(outcome.comparison, totals)
 
 
 def _counts(outcome: Outcome) -> float:
-    """Total variation of single columns, mean of those that do not go by size, as numbers and dates do."""
+    """Return the total variation of single columns, mean of those that do not go by size, as numbers and dates do."""
     found = measured.utility(outcome.comparison).set_index("attribute")["total_variation"].dropna()
     meant = {name: change.before.meaning for name, change in outcome.comparison.changes.items()}
     listed = [name for name in found.index if getattr(meant[name], "values", ()) is not None]
@@ -310,13 +310,13 @@ def _counts(outcome: Outcome) -> float:
 
 
 def _correlations(outcome: Outcome) -> float:
-    """Largest change of a distance correlation."""
+    """Return the largest change of a distance correlation."""
     found = measured.correlations(outcome.comparison, outcome.progress)
     return math.nan if found is None else float(found["difference"].abs().max())
 
 
 def _smallest_class(outcome: Outcome) -> float:
-    """Size of the smallest class of rows with equal masked values."""
+    """Return the size of the smallest class of rows with equal masked values."""
     return risk.classes(outcome.comparison.after, list(outcome.comparison.changes)).smallest
 
 
@@ -372,13 +372,14 @@ def _not_covered(
     said = [f"Premise of the bound: {stated.premise}"] if stated.bound is not None and stated.premise else []
     said += stated.not_covered
     said.append(
-        "Your data: figures do not tell what may be known of people, nor which loss matters for your analyses. Look at "
-        "the report of the release itself."
+        "Your data: figures cannot show what may be known about people, or which loss matters for your analyses. Look "
+        "at the report of the release itself."
     )
     if records < rows:
         said.append(
-            f"The whole table: figures are of {records:,} drawn records of {rows:,}. Bounds hold for any number of "
-            "records; the measured shares and losses may differ, and losses tend to be smaller where records are more."
+            f"The whole table: the figures come from {records:,} records drawn from {rows:,}. Bounds hold for any "
+            "number of records; the measured shares and losses may differ, and losses tend to be smaller with more "
+            "records."
         )
     return tuple(said)
 

@@ -120,7 +120,7 @@ def moved(share: float) -> str:
 
 
 def attacks(table: pd.DataFrame, unit: str) -> go.Figure:
-    """Draw the share of people whom an adversary re-identifies, by what is known, beside the bound."""
+    """Draw the share of people whom an adversary re-identifies, by what is known, and the bound."""
     table = table.head(MOST)
     shown = table.iloc[::-1]
     bounds = [bound for bound in table["bound"] if not pd.isna(bound)]
@@ -191,7 +191,7 @@ def group_sizes(table: pd.DataFrame, *, alike: bool) -> go.Figure:
 
 def worlds(table: pd.DataFrame, least: int) -> go.Figure:
     """Draw the number of published rows that records could be."""
-    subtitle = f"by the published data alone; guaranteed: {least:,} at least"
+    subtitle = f"by the published data alone; guaranteed: at least {least:,}"
     return shares(table, "Rows that a record could be", subtitle, "published rows that fit the record")
 
 

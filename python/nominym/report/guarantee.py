@@ -193,13 +193,13 @@ _DEFINED = {
     "k-marginal score": "From 1,000, where all joint distributions of k attributes are unchanged, to 0, where they "
     "have nothing in common; the mean over all sets of k attributes, as NIST defines it.",
     "pMSE and S_pMSE": "How well a model with a parameter for each combination of values of a marginal can tell "
-    "records before and after apart, mean over the marginals: 0 is not at all, 1/4 always. S_pMSE "
+    "records before and after apart, mean over the marginals: from 0 (not at all) to 1/4 (always). S_pMSE "
     "is relative to a table drawn anew from the distribution of the original, so 1 is chance.",
     "Unique exact matches": "Records whose values nobody else has, and that a row of the release has. A match of "
-    "masked values does not say whose row it is: where these are swapped in groups of k, the "
-    "re-identification probability is 1/k all the same. Kept values are those of the person, "
-    "so a match of all attributes may say it.",
-    "Disclosure": "What someone gets right who looks up the masked values of a person in the release, takes it for "
+    "masked values does not show whose row it is: where these are swapped in groups of k, the "
+    "re-identification probability is still 1/k. Kept values are those of the person, so a "
+    "match of all attributes may show it.",
+    "Disclosure": "What an intruder gets right who looks up the masked values of a person in the release as if it were "
     "the original, and reads off the kept value where all rows found agree. Compare it with what the "
     "original itself discloses, and with guesses by frequency.",
 }

@@ -75,9 +75,10 @@ def owners_page(
     found = risk.worlds(rel, sets, k=least, progress=progress)
     errors = _errors(sets, rel.base, progress)
     said = statement(rel.guarantee)
-    if rel.secret is not None:
-        cost = _cost(rel, f"are {percent(rel.error_rate())}", _lost(rel, sets))
-        said = said._replace(paragraphs=[*said.paragraphs, cost])
+    wrong = _wrong(rel)
+    if wrong is not None:
+        are = "are" if rel.secret is not None else "are expected to be"
+        said = said._replace(paragraphs=[*said.paragraphs, _cost(rel, f"{are} {wrong.value}", _lost(rel, sets))])
     sections = [
         _what_was_done(subject),
         *guarantee.section(said),
@@ -100,8 +101,17 @@ def owners_page(
 _WRONG = "missing or added in a base, relative to the items of the record"
 
 
+def _wrong(rel: Release) -> Tile | None:
+    """Return the share of wrong items: of the draw where it is known, otherwise expected over all draws."""
+    if rel.secret is not None:
+        return Tile(percent(rel.error_rate()), "Wrong items", _WRONG)
+    if "expected_error" in rel.summary:
+        return Tile(percent(rel.summary["expected_error"]), "Wrong items, expected", _WRONG)
+    return None
+
+
 def _lost(rel: Release, sets: Any = None) -> int:
-    """Count the items that no base has, which are published as uncertain at best; with ``sets``, those they have."""
+    """Count the items that no base has, which are at best shown as uncertain; with ``sets``, those they have."""
     if sets is None:
         return int((rel.base.core.frequencies() == 0).sum())
     old, new = over_both(sets, rel.base)
@@ -109,14 +119,14 @@ def _lost(rel: Release, sets: Any = None) -> int:
 
 
 def _lost_tile(rel: Release, lost: int) -> Tile:
-    return Tile(f"{lost:,} of {rel.base.n_items:,}", "Lost items", "in no base; published as uncertain at best")
+    return Tile(f"{lost:,} of {rel.base.n_items:,}", "Lost items", "in no base; at best shown as uncertain")
 
 
 def _cost(rel: Release, wrong: str, lost: int) -> str:
     """Return what the release costs, in items."""
     none = "one item is" if lost == 1 else f"{lost:,} of the {rel.base.n_items:,} items are"
-    said = f"What it costs: the items that are wrong in the base of a record, missing or added, {wrong} of the items "
-    return f"{said}that it has, mean of all records; {none} in no base."
+    said = f"What it costs: the wrong items in the base of a record, missing or added, {wrong} of its own items on "
+    return f"{said}average; {none} in no base."
 
 
 def _head(subject: ItemsetRelease, title: str | None, *sources: str) -> dict[str, Any]:
@@ -156,11 +166,10 @@ def _verdict(said: Verdict, found: Any, least: int) -> Verdict:
 
 def _tiles(rel: Any, sets: Any, found: Any, least: int) -> list[Tile]:
     made = [
-        Tile(number(found.smallest), "Rows that a record could be", f"fewest; wanted are {least:,}"),
+        Tile(number(found.smallest), "Rows that a record could be", f"fewest; at least {least:,} required"),
         Tile(percent(1 / least), "Bound to compare with", f"1 in {least:,}"),
     ]
-    if rel.secret is not None:
-        made.append(Tile(percent(rel.error_rate()), "Wrong items", _WRONG))
+    made.extend(filter(None, [_wrong(rel)]))
     made.append(_lost_tile(rel, _lost(rel, sets)))
     made.append(Tile(number(float(rel.threshold.mean())), "Uncertainty", "items in which a row may be wrong, mean"))
     return made

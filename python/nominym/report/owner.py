@@ -32,7 +32,7 @@ from nominym.table import Change, Comparison
 # Rows of the table of categories, for each attribute.
 _LONGEST = 200
 
-# So many attacks that exceed the bound are told in words; the table has them all.
+# Number of attacks that exceed the bound and are described in words; the table has them all.
 _REASONS = 3
 
 
@@ -288,8 +288,8 @@ def _verbatim(table: MaskedTable, comparison: Comparison, progress: Progress) ->
     caption = "Unique exact matches: records unique before whose values a row has verbatim"
     if "groups" in table.summary and not isinstance(table.method, Microaggregate):
         caption += (
-            ". Masked values were swapped in groups: by these alone, such a row is as likely that of anyone else in "
-            "the group; an adversary who also knows kept values can tell rows apart"
+            ". Masked values were swapped in groups: by these alone, such a row is as likely to be that of anyone "
+            "else in the group; an adversary who also knows kept values can tell rows apart"
         )
     return Grid.of(caption, ["attributes", "unique before", "in the release verbatim", "share"], rows)
 

@@ -102,7 +102,7 @@ def _smallest(judged: list[dict[str, Any]], what: str, by: str) -> str:
     said = f"It has the smallest {CRITERIA[by]} ({_shown(best, by)}) "
     said += f"of the {len(judged)} with a {what}." if others else f"as the only one with a {what}."
     if others and others[0][by] == best[by]:
-        more = "Others have as little, and a larger information loss or share found; the next is"
+        more = "Others do as well, but with a larger information loss or share found; the next is"
         return f"{said} {more} {others[0]['name']}."
     return said + (f" The next is {others[0]['name']} ({_shown(others[0], by)})." if others else "")
 

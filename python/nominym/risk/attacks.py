@@ -26,22 +26,24 @@ if TYPE_CHECKING:
 # The nearest people who compete with somebody for rows, where there are no smaller groups.
 _NEIGHBOURS = 200
 
-# So many records are matched: those whose groups are known, and those whose neighbours have to be found first, which
-# takes longer the more records there are: of so many and more, fewer are matched.
+# Number of records that are matched if groups are known, and if neighbours have to be found first. The latter takes
+# longer the more records there are, so from the last number on, fewer are matched.
 _IN_GROUPS, _IN_NEIGHBOURHOODS, _MANY = 10_000, 1_000, 400_000
 
-# So many values of a column that links rows are looked for.
+# Number of values to look for in a column that links rows.
 _BUNDLES = 2_000
 
-# A column links rows if it has so many values or more, each shared by at most so many rows on average. A patient may
-# have many rows, but then there are many patients; fewer values that many rows share are rather ages or wards.
+# A column links rows if it has at least the first number of values, each shared by at most the second number of rows on
+# average. A patient may have many rows, but then there are many patients; a few values that many rows share are more
+# likely ages or wards.
 _LINKS = ((20, 20), (150, 100))
 
 # Numbers with more values than this are put into ranges, where it matters how often a value occurs: with another value,
 # and in a bag of rows.
 _PREDICTED, _BAGGED = 20, 200
 
-# A renaming is looked for among so many values; of more numbers, the order tells which is which.
+# Largest number of values among which a renaming is looked for; if there are more numbers, their order shows which is
+# which.
 _NAMES = 5_000
 
 

@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 Sample: TypeAlias = Literal["auto"] | int | None
 """Values of ``sample=``: "auto", a number of records, or None for all."""
 
-# "auto" attacks all of so many, and a sample of so many of more.
+# "auto" attacks everybody up to the first number of people, and a sample of the second size beyond it.
 _ALL, _SAMPLE = 100_000, 20_000
 
-# Of more kept columns than this, each by itself is known in brief scenes, where "auto" attacks so many.
+# With more kept columns than the first number, each by itself gets a brief scene, in which "auto" attacks as many
+# people as the second.
 _KEPT, _IN_BRIEF = 8, 5_000
 
-# A bound is exceeded if so many finds would have a smaller probability than this where it holds: of all people, and of
-# those of whom the adversary sees the same. Small, since there are several attacks, each with several such classes.
+# A bound is exceeded if at least as many finds would be less probable than this where it holds: among all people, and
+# among those of whom the adversary sees the same. Small, since every attack has several such classes.
 _OF_ALL, _OF_CLASS = 1e-3, 5e-4
 
 # People count as worse off than 2/k or 1/2 if their class is, but for this probability.
@@ -353,7 +354,7 @@ def _judged(name: str, scene: Scene, guesses: Guesses, bound: float | None) -> d
 
 
 def _exceeds(found: float, number: int, limit: float, probability: float) -> bool:
-    """Return whether finding so many would be improbable if every guess were right with probability ``limit``.
+    """Return whether so large a number found is improbable if every guess is right with probability ``limit``.
 
     The tail of the binomial law, from its first term: the further ones fall at least as fast as the second. Guesses
     that are right with some probability, and those in a group, where finding one makes finding others less likely, vary

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 _SMALL, _SMALL_K, _COUNTED = 10, 4, 20_000
 # Longer rings are judged by draws from rings of this length: far apart, shifts depend on each other by w alone.
 _LONG = 1_000
-# How much to draw: so many edges in all, and so many assignments.
+# How much to draw: the number of edges in all, and the fewest and most assignments.
 _EDGES, _FEWEST, _MOST = 16_000_000, 100, 2_000
 # Up to this k it is followed which nodes ahead are taken: at most 126 sets of them.
 _FOLLOWED = 10
-# So many times k positions away, what a row tells is told by w.
+# From this many times k positions away, a row reveals nothing beyond w.
 _REACH = 3
 # Sets of insiders at most, all where there are no more; fewer where there are many insiders, or many states to follow.
 _ROUNDS, _FOLLOW = 100, 200_000
 # Numbers that are kept at a time.
 _ROOM = 50_000_000
-# An assignment that leaves more records in place than draws do, by so many standard deviations, was not drawn.
+# An assignment that leaves more records in place than draws do, by this many standard deviations, was not drawn.
 _FAR_OUT = 6.0
 _TINY, _IMPOSSIBLE = 1e-300, -1e6
 

@@ -119,7 +119,7 @@ class Scene:
     seed: int | None = None
     progress: Progress = None
     brief: bool = False
-    """Whether there are so many scenes that slow attacks are left out."""
+    """Whether slow attacks are left out because there are many scenes."""
 
     @cached_property
     def columns(self) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32], Distances]]:

@@ -1,4 +1,4 @@
-"""What a study measures: named figures of a masked table or of a release of item sets beside the original."""
+"""What a study measures: named figures of a masked table or of a release of item sets, compared with the original."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Outcome:
 
     @property
     def masked(self) -> Any:
-        """The masked table; of item sets, what is published for the records."""
+        """Return the masked table; of item sets, what is published for the records."""
         if isinstance(self.returned, Release):
             return self.returned.base
         return self.returned.data if isinstance(self.returned, Result) else self.returned
 
     @cached_property
     def comparison(self) -> Comparison:
-        """Both tables side by side, coded; row i of one is row i of the other."""
+        """Return both tables side by side, coded; row i of one is row i of the other."""
         if self.table is None:
             raise DataError("item sets have no columns to compare")
         if isinstance(self.returned, Result) and self.returned.secret is not None:
@@ -59,14 +59,14 @@ class Outcome:
 
     @property
     def rows(self) -> Any:
-        """The row that each record got in a release of item sets; None where row i is record i."""
+        """Return the row that each record got in a release of item sets; None where row i is record i."""
         if isinstance(self.returned, Release) and self.returned.secret is not None:
             return self.returned.secret.row_of[self.returned.secret.assignment]
         return None
 
     @property
     def items(self) -> Itemsets:
-        """The original records; of a release by a taxonomy, their closures."""
+        """Return the original records; for a release by a taxonomy, their closures."""
         if isinstance(self.returned, Release) and self.returned.secret is not None:
             return self.returned.secret.original
         return self.original  # type: ignore[no-any-return]
@@ -93,7 +93,7 @@ class Measured:
 
     @property
     def key(self) -> str:
-        """A hash of what is measured, and under which name."""
+        """Return a hash of what is measured, and under which name."""
         what = self.function if self.version is None else (self.known, self.version)
         return digest(self.name, what)
 

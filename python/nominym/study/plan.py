@@ -120,7 +120,7 @@ class Source:
     """A data set, or one draw of it: made and coded once, when its first cell runs, and let go after the last."""
 
     def __init__(self, name: str, given: Any, meanings: Any, seed: int | None = None) -> None:
-        """Hold the data set; with a seed, a function that draws it."""
+        """Store the data set; with a seed, a function that draws it."""
         self.name, self.seed = name, seed
         self.given, self._meanings = given, meanings
         self._lock = threading.Lock()
@@ -168,12 +168,12 @@ class Ready:
 
     @property
     def kind(self) -> Kind:
-        """What it is."""
+        """Return its kind."""
         return "sets" if self.table is None else "table"
 
 
 def parted(name: str, given: Any) -> tuple[Any, Any]:
-    """Part a data set from what goes with it, where both are given together."""
+    """Separate a data set from what belongs to it, where both are given together."""
     pair = isinstance(given, tuple) and len(given) == 2
     data, own = given if pair else (given, None)
     if not isinstance(data, Itemsets) and not is_frame(data):
@@ -215,7 +215,7 @@ def sources(data: Any, meanings: Any, seeds: list[int]) -> list[Source]:
 
 
 def checked_seeds(seeds: Any) -> list[int]:
-    """Return the seeds; a number means so many, from 0."""
+    """Return the seeds; a single number n means 0 to n − 1."""
     listed = list(range(seeds)) if is_whole(seeds) else list(seeds) if isinstance(seeds, Iterable) else []
     if not listed or isinstance(seeds, str):
         raise ParameterError("give seeds, such as range(5)", parameter="seeds", value=seeds)
@@ -238,13 +238,13 @@ class Cell:
 
     @property
     def fits(self) -> bool:
-        """Whether the method is one for such data: recoding is for item sets, all others of the library for tables."""
+        """Return whether the method is for such data: recoding is for item sets, all other methods are for tables."""
         method = self.treatment.method
         return not isinstance(method, Method) or isinstance(method, Recode) == (self.source.ready().kind == "sets")
 
     @property
     def key(self) -> str:
-        """A hash of all that its figures depend on, but for how they are measured."""
+        """Return a hash of all that its figures depend on, except how they are measured."""
         return digest(self.source.ready().key, self.treatment.method, self.seed, software())
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nominym.files import StrPath
 
 COLUMNS = ("data", "method", "seed", "measure", "value", "seconds", "error")
-"""Columns that every result has, beside those of options."""
+"""Columns that every result has, besides those of options."""
 
 
 class Study:
@@ -60,11 +60,11 @@ class Study:
         Names of ``MEASURES``, functions of an ``Outcome`` that return a number or several by name, or a mapping from
         names to these. None takes the usual ones.
     seeds
-        Whole numbers; one number means so many from 0.
+        Whole numbers; a single number n means 0 to n − 1.
     path
         Folder in which every cell is stored as it is done. Another run takes from there what it has, whatever ended the
         run before it. Files are named by a hash of content: data, meanings, method, seed and nominym itself;
-        measures are told apart by name and version, own functions by their code.
+        measures are distinguished by name and version, your own functions by their code.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Study:
 
     @property
     def results(self) -> pd.DataFrame:
-        """What the last run returned."""
+        """Return the results of the last run."""
         if self._results is None:
             raise ParameterError("the study was not run", remedy="call run() before")
         return self._results

@@ -78,8 +78,8 @@ class DataSwap(DataSwapOptions, Method):
                 ))  # fmt: skip
             if self.strict_rate and len(drawn.first) < wanted:
                 raise DataError(
-                    f"{wanted:,} pairs are wanted for rate={self.rate!r}, but only {len(drawn.first):,} could be made "
-                    f"({drawn.alone:,} records have no feasible partner)",
+                    f"{wanted:,} pairs are wanted for a rate of {self.rate!r}, but only {len(drawn.first):,} could be "
+                    f"made ({drawn.alone:,} records have no feasible partner)",
                     column=together[0] if len(together) == 1 else ", ".join(map(str, together)),
                     remedy=Advice("give a lower rate or fewer constraints, or leave out {} to swap as many as possible",
                                   strict_rate=True),
@@ -126,9 +126,8 @@ class DataSwap(DataSwapOptions, Method):
             # Two digits, rounded up: a little less would still be no pair.
             digits = 10 ** (1 - math.floor(math.log10(2 / records)))
             least = math.ceil(2 / records * digits) / digits
-            raise DataError(
-                f"rate={self.rate!r} of {records:,} records is less than one pair; give {least:.2g} or more"
-            )
+            fault = f"less than one pair of {records:,} records; give {least:.2g} or more"
+            raise DataError(fault, parameter="rate", value=self.rate)
         return pairs
 
     def _result(

@@ -10,7 +10,7 @@ import numpy as np
 
 from nominym import _core, groups
 from nominym.control import Progress, check_progress, check_seed, reporter, require_matrices
-from nominym.error import NO_VALUE, Advice, ParameterError, SizeError, warn
+from nominym.error import NO_VALUE, Advice, Code, ParameterError, SizeError, warn
 from nominym.guarantee import Guarantee, of_groups, of_limits
 from nominym.meaning import Distances, Meaning, Measure, Order, as_measure, shortest
 from nominym.method import Method, Result, described, finish, source_of
@@ -263,7 +263,7 @@ def rank_swap(
     sensitive
         With groups, kept columns with their l, such as ``{"hiv": 3}``: no value, missing included, is on more than 1/l
         of the records of a group. Groups then depend on these columns, so 1/k is not guaranteed: only what groups show
-        is, and an adversary who knows the algorithm may be surer of values and of rows.
+        is, and an adversary who knows the algorithm may be more certain of values and of rows.
     accept
         Kept columns that are published although they, alone or together, are nearly unique, predict a masked column or
         link the records of a person, which is otherwise an error: for values that nobody can know of a person.
@@ -376,7 +376,7 @@ def _require_matrices(columns: list[Attribute], method: str) -> None:
         sizes = {column.name: column.matrix_size for column in columns if column.space.positions is None}
         require_matrices(
             sizes,
-            "column {} has too many categories for method='dynamic'; swap without a method, or with 'fixed', which "
+            "column {} has too many categories for the method 'dynamic'; swap without a method, or with 'fixed', which "
             "take any number of concepts of a tree and of labels, or make its values coarser",
         )
 
@@ -385,9 +385,15 @@ def _require_orders(columns: Mapping[Any, Attribute]) -> None:
     for name, attribute in columns.items():
         if not isinstance(attribute.meaning, Order):
             raise ParameterError(
-                f"method='numerical' orders by size, but its meaning is {attribute.meaning.noun}",
+                f"values are swapped by size, but their meaning is {attribute.meaning.noun}",
+                parameter="method",
+                value="numerical",
                 column=name,
-                remedy="give nym.Order(), with the list of all values if they are not numbers",
+                remedy=Advice(
+                    "give {}, or {} if they are not numbers",
+                    numbers=Code("nym.Order()"),
+                    listed=Code("nym.Order([...])"),
+                ),
             )
 
 

@@ -102,9 +102,8 @@ def read_concepts(path: StrPath, format: str | None = None, **options: Any) -> C
     known = [option for option in inspect.signature(reader).parameters if option != "path"]
     for option in options:
         if option not in known:
-            raise ParameterError(
-                f"format {name!r} has no option {option}=; it takes {', '.join(known) or 'no options'}"
-            )
+            fault = f"the format {name!r} has no such option; it takes {', '.join(known) or 'none'}"
+            raise ParameterError(fault, parameter=option, value=options[option])
     if name == "prefixes" and "prefix" not in options:
         raise ParameterError("give the lengths of the groups, such as [1, 2, 3, 4]", parameter="prefix")
     return reader(path, **options)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nominym.error import FormatError, ParameterError
+from nominym.error import Advice, Code, FormatError, ParameterError
 from nominym.files import StrPath, add_synonym, at_line, require_concepts
 from nominym.meaning.base import is_missing
 from nominym.meaning.read.tables import column_of, read_rows
@@ -133,7 +133,9 @@ def read_prefixes(
     if code is None:
         if len(first) > 1:
             raise ParameterError(
-                f"{path} has several columns, {', '.join(map(repr, first))}; name the one of codes", parameter="child"
+                f"{path} has several columns, {', '.join(map(repr, first))}; name the one of codes",
+                parameter="child",
+                remedy=Advice("{}", layouts=Code("prefix= is for lists of codes")),
             )
         code, rows = 0, chain([(line, first)], rows)
     codes: dict[str, None] = {}
@@ -175,6 +177,9 @@ def by_prefix(
                 add_synonym(synonyms, part, part)
             upper[part] = above
             above = part
+    if upper and sizes[0] > max(map(len, upper)):
+        fault = f"no code has more than {max(map(len, upper))} characters, so nothing would be grouped"
+        raise ParameterError(fault, parameter="lengths", value=lengths)
     found = Concepts(ids=[written[part] for part in upper], source=source)
     for part, above in upper.items():
         if above is not None:

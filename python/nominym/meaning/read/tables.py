@@ -12,7 +12,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 
-from nominym.error import Advice, Code, ParameterError
+from nominym.error import NO_VALUE, Advice, Code, ParameterError
 from nominym.files import StrPath, add_synonym, at_line, read_text, require_concepts
 from nominym.meaning.taxonomy import Concepts
 
@@ -27,6 +27,9 @@ _KNOWN: Mapping[str, Sequence[str]] = {
     "label": ("label",),
     "synonym": ("synonym", "synonyms"),
 }
+# Column names of a list of codes and what they stand for: a table that has no links.
+_NUMBERED = ("code", "codes", "id", "concept", "concept_id")
+_TITLES = ("description", "name", "text", "title")
 
 
 def read_edges(
@@ -63,6 +66,10 @@ def read_edges(
             fault = f"{len(first)} columns, and no column names that tell child from parent"
             said = Code("name them in the first line and pass child= and parent=, or levels=; or pass delimiter=")
             raise at_line(path, line, fault, Advice("{}", links=said))
+        if {name.casefold() for name in first} & {*_KNOWN["label"], *_TITLES} and first[0].casefold() in _NUMBERED:
+            fault = f"the columns {first[0]!r} and {first[1]!r} are a list of codes, without parents"
+            lengths = Advice("give {}, the lengths of the groups, if codes begin with their group", prefix=NO_VALUE)
+            raise at_line(path, line, fault, lengths)
         columns = {"child": 0, "parent": 1}
         rows = chain([(line, first)], rows)
 
@@ -204,9 +211,10 @@ def _header(path: StrPath, first: Sequence[str], asked: Mapping[str, str | None]
             columns[role] = names.index(found)
     if columns.keys() >= {"child", "parent"}:
         if columns["child"] == columns["parent"]:
-            raise ParameterError(f"{path}: child= and parent= are both the column {first[columns['child']]!r}")
+            raise ParameterError(f"{path}: children and parents are both in the column {first[columns['child']]!r}")
         return columns
     if any(asked.values()):
         missing = next(role for role in ("child", "parent") if role not in columns)
-        raise ParameterError(f"{path} has no column with a common name for {missing}; pass {missing}=")
+        fault = f"{path} has no column with a common name for {missing}"
+        raise ParameterError(fault, remedy=Advice("give {}", **{missing: NO_VALUE}))
     return None
