@@ -56,6 +56,7 @@ EFFORTS: dict[str, dict[str, Any]] = {
 COPIES = 3  # how many times pumsb, in the larger records for efforts
 METHODS = ("closed-walk", "wmc", "augment", "split")
 TIMED = 3  # seeds of what is timed
+EXTRACTED = 10  # seeds of extraction by k, where single runs of backtracking take much longer than others
 PUMSB = 49_046  # records of pumsb in the paper: a ring depends on their number and on k alone
 
 
@@ -116,12 +117,14 @@ Times = dict[str, dict[int, list[float]]]
 def times(chess: Itemsets) -> tuple[Times, Times, Times]:
     """Time extraction against k and size, and l-diversity against size, with every seed."""
 
-    def every(names: Iterable[str], along: Iterable[int], work: Callable[[str, int, int], object]) -> Times:
-        return {name: {x: [seconds(lambda s=s, x=x, name=name: work(name, x, s)) for s in seeds(TIMED)] for x in along}
+    def every(
+        names: Iterable[str], along: Iterable[int], work: Callable[[str, int, int], object], count: int = TIMED
+    ) -> Times:
+        return {name: {x: [seconds(lambda s=s, x=x, name=name: work(name, x, s)) for s in seeds(count)] for x in along}
                 for name in names}  # fmt: skip
 
     order = np.arange(PUMSB, dtype=np.uint32)
-    by_k = every(METHODS, KS, lambda method, k, seed: _core.assign_ring(order, k, method, seed))
+    by_k = every(METHODS, KS, lambda method, k, seed: _core.assign_ring(order, k, method, seed), EXTRACTED)
     rng = np.random.default_rng(1)
     larger = {size: grown(chess, size, rng) for size in SIZES}
     orders = {size: nym.gray_order(sets) for size, sets in larger.items()}
@@ -244,6 +247,9 @@ def words(found: pd.DataFrame, timed: tuple[Times, ...], curve: pd.DataFrame) ->
     return {
         "seeds": listed(SEEDS),
         "timed": listed(TIMED),
+        "extracted": listed(EXTRACTED),
+        "slowest": f"{max(max(t) / np.median(t) for t in timed[0]['wmc'].values()):.1f}",
+        "slowest_walk": f"{max(max(t) / np.median(t) for t in timed[0]['closed-walk'].values()):.1f}",
         "tsp": how_often(beats(tsp, gray, "k")),
         "cut_small": f"{1 - chess(tsp, 2) / chess(gray, 2):.0%}",
         "cut_large": f"{1 - chess(tsp, 32) / chess(gray, 32):.0%}",

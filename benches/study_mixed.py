@@ -138,7 +138,7 @@ def against_bounds(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[
 
 def by_position(frame: pd.DataFrame, meanings: Meanings, name: str) -> pd.DataFrame:
     """Compare the mean losses of each column over all rotations of the columns: the largest over the smallest."""
-    sample = frame.sample(SAMPLES[-1], random_state=0).reset_index(drop=True)
+    sample = frame.sample(SAMPLES[0], random_state=0).reset_index(drop=True)
     names = list(meanings)
 
     def losses(k: int, first: int, seed: int) -> list[float]:
