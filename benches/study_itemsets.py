@@ -29,7 +29,7 @@ FILES = {"chess": "chess.dat", "pumsb": "pumsb_first4334.dat"}
 # Sizes of the queries for present and absent items, as in section 5.2.
 QUERIES = {"chess": (3, 4), "pumsb": (1, 5)}
 KS, LS, SIZES = (2, 4, 8, 16, 32), (2, 4, 6, 8, 10), (1, 2, 4, 8, 16)
-SEEDS = 3
+SEEDS = 5
 LABELS = 470
 
 RING: dict[str, Any] = {"structure": "ring", "insiders": "accepted"}
