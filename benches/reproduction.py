@@ -177,9 +177,8 @@ def off_by(found: pd.DataFrame) -> str:
             off = [mean.loc[k, name] / theirs for name, line in lines.items()
                    for k, theirs in zip(KS, line, strict=True) if theirs]  # fmt: skip
             parts.append(f"{what} × {min(off):.2f} to {max(off):.2f}, median {np.median(off):.2f}")
-        said.append(f"table {number}: {'; '.join(parts)}")
-    text = ". ".join(said)
-    return f"Ours over theirs, for both columns and the change of sdCor. {text[0].upper()}{text[1:]}."
+        said.append(f"Table {number}: {'; '.join(parts)}")
+    return f"Ours over theirs, for both columns and the change of sdCor. {'. '.join(said)}."
 
 
 def _features(seed: int) -> list[float]:
