@@ -1,7 +1,8 @@
 """What the pages of studies share: data, seeds, tables, words for how often something holds, and filling a page.
 
 Cells are kept below ``out/study``, so that a run that was ended goes on. With NOMINYM_STUDY_SEEDS=2 every study takes
-two seeds at most, to try it out; pages say how many seeds they are of.
+two seeds at most, to try it out; pages say how many seeds they are of. NOMINYM_STUDY_WORKERS sets how many cells run
+at a time.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from nominym.study.summary import t_quantile
 
 DATA = Path(os.environ.get("NOMINYM_DATA", Path(__file__).parents[2] / "shared" / "data"))
 CELLS = Path(__file__).parents[1] / "out" / "study"
+WORKERS = int(os.environ["NOMINYM_STUDY_WORKERS"]) if "NOMINYM_STUDY_WORKERS" in os.environ else None
 COLOURS = ("#D55E00", "#56B4E9", "#009E73", "#0072B2", "#E69F00", "#999999", "#CC79A7")
 BEGAN = time.perf_counter()
 # Nothing of this is released.
@@ -43,7 +45,8 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
 
 def run(data: Any, methods: Any, measures: Any, count: int, **more: Any) -> pd.DataFrame:
     """Run a study, and lay it out with a row for each cell and a column for each measure; no cell may fail."""
-    found = nym.Study(data, methods, measures=measures, seeds=seeds(count), path=CELLS, **more).run(sys.stderr.isatty())
+    study = nym.Study(data, methods, measures=measures, seeds=seeds(count), path=CELLS, **more)
+    found = study.run(sys.stderr.isatty(), workers=WORKERS)
     assert not found["error"].any(), found.loc[found["error"] != "", "error"].iloc[0]
     told = [name for name in found if name not in ("measure", "value", "error")]
     # Parts of one measure are columns of their own: told[mean] is mean.

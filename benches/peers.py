@@ -27,7 +27,8 @@ _PYCANON = """
 import sys, pandas as pd
 from pycanon import anonymity
 frame = pd.read_csv(sys.argv[1], dtype=str, keep_default_na=False)
-print(anonymity.k_anonymity(frame, sys.argv[2].split(",")))
+for names in sys.argv[2:]:
+    print(anonymity.k_anonymity(frame, names.split(",")))
 """
 
 
@@ -35,47 +36,48 @@ _MICROAGG1D = """
 import sys, numpy as np
 from microagg1d import univariate_microaggregation
 values = np.loadtxt(sys.argv[1])
-# Its default for few values, "simple", is not the best there is.
-groups = univariate_microaggregation(values, int(sys.argv[2]), method="galil_park")
-print(sum(((values[groups == g] - values[groups == g].mean()) ** 2).sum() for g in np.unique(groups)))
+for k in sys.argv[2:]:
+    # Its default for few values, "simple", is not the best there is.
+    groups = univariate_microaggregation(values, int(k), method="galil_park")
+    print(sum(((values[groups == g] - values[groups == g].mean()) ** 2).sum() for g in np.unique(groups)))
 """
+
+
+def answers(program: str, path: Path, questions: list[str]) -> list[str]:
+    """Ask a peer, in its own environment, several things of one file; nothing where there is no peer."""
+    python = os.environ.get("NOMINYM_PEERS")
+    if python is None:
+        return []
+    line = [python, "-c", program, str(path), *questions]
+    return subprocess.run(line, capture_output=True, text=True, check=True).stdout.split()
 
 
 def univariate() -> Iterator[list[str]]:
     """Compare the squared distances of one column of numbers with the smallest there are, by microagg1d."""
-    values = np.random.default_rng(1).exponential(size=2_000)
-    python = os.environ.get("NOMINYM_PEERS")
+    values, ks = np.random.default_rng(1).exponential(size=2_000), (2, 3, 5, 10)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "values.txt")
         np.savetxt(path, values)
-        for k in (2, 3, 5, 10):
-            theirs = "skipped: NOMINYM_PEERS names no Python with microagg1d"
-            if python is not None:
-                line = [python, "-c", _MICROAGG1D, str(path), str(k)]
-                theirs = f"{float(subprocess.run(line, capture_output=True, text=True, check=True).stdout):.9g}"
-            made = nym.microaggregate({"x": values}, {"x": nym.Order()}, k=k).data["x"]
-            yield [
-                f"smallest SSE of 2,000 numbers, k = {k} (microagg1d)",
-                f"{((values - made) ** 2).sum():.9g}",
-                theirs,
-            ]
+        asked = answers(_MICROAGG1D, path, [str(k) for k in ks])
+    skipped = ["skipped: NOMINYM_PEERS names no Python with microagg1d"] * len(ks)
+    for k, theirs in zip(ks, asked or skipped, strict=True):
+        made = nym.microaggregate({"x": values}, {"x": nym.Order()}, k=k).data["x"]
+        what = f"smallest SSE of 2,000 numbers, k = {k} (microagg1d)"
+        yield [what, f"{((values - made) ** 2).sum():.9g}", f"{float(theirs):.9g}" if asked else theirs]
 
 
 def classes() -> Iterator[list[str]]:
     """Compare the smallest classes of Adult with those of pycanon."""
     frame = nym.datasets.load_adult(DATA / "adult")[list(QUASI)].dropna()
-    python = os.environ.get("NOMINYM_PEERS")
+    sets = [list(QUASI[:count]) for count in range(1, len(QUASI) + 1)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "adult.csv")
         frame.to_csv(path, index=False)
-        for count in range(1, len(QUASI) + 1):
-            names = list(QUASI[:count])
-            theirs = "skipped: NOMINYM_PEERS names no Python with pycanon"
-            if python is not None:
-                line = [python, "-c", _PYCANON, str(path), ",".join(names)]
-                theirs = subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip()
-            ours = nym.risk.classes(frame, names).smallest
-            yield [f"smallest class of {', '.join(names)} (pycanon: k-anonymity)", str(ours), theirs]
+        asked = answers(_PYCANON, path, [",".join(names) for names in sets])
+    skipped = ["skipped: NOMINYM_PEERS names no Python with pycanon"] * len(sets)
+    for names, theirs in zip(sets, asked or skipped, strict=True):
+        ours = nym.risk.classes(frame, names).smallest
+        yield [f"smallest class of {', '.join(names)} (pycanon: k-anonymity)", str(ours), theirs]
 
 
 def sdcmicro() -> Iterator[list[str]]:

@@ -6,6 +6,7 @@ The Adult records and the hierarchies of their values are read from the folder t
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -427,6 +428,7 @@ def words(runs: pd.DataFrame) -> tuple[dict[str, str], dict[str, bool]]:
 
 def main(folder: str) -> None:
     """Write ``data-swapping-study.md`` and its picture."""
+    warnings.simplefilter("ignore", nym.PrivacyWarning)
     adult = nym.datasets.load_adult(DATA / "adult")
     frame = recoded(adult)
     runs = swapped(frame)

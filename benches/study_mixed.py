@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib
@@ -30,6 +31,7 @@ KS = (3, 5, 10)
 SAMPLES = (1_000, 2_000)
 PERCENT = (1.0, 5.0, 15.0)
 ATTACKED = 5_000
+FEW_VALUES = ("sex", "gender", "race")
 SEEDS = seeds(3)
 LIMIT = 1.12  # what strict groups are to stay within of the flow bound
 
@@ -230,6 +232,20 @@ def beside_rank_swapping(frame: pd.DataFrame, name: str) -> list[list[str]]:
     return rows
 
 
+def of_rank_swapping(rows: list[list[str]]) -> dict[str, bool]:
+    """Check what the text states on strict groups and rank swapping: loss, change of correlations, people found."""
+    laid = pd.DataFrame(rows).set_index([0, 1])
+    found = laid[[2, 3]].astype(float).assign(people=laid[4].str.rstrip("%").astype(float))
+    same, larger = [], []
+    for name in found.index.unique(level=0):
+        strict = found.loc[name, f"strict, k = {KS[0]}"]
+        swapped = [found.loc[name, f"rank swapping, p = {p:g} %"] for p in PERCENT]
+        same.append(abs(swapped[0][2] / strict[2] - 1) < 0.1 and swapped[0][3] > strict[3]
+                    and swapped[0]["people"] > strict["people"])  # fmt: skip
+        larger += [b[2] > a[2] and b[3] > a[3] and b["people"] < a["people"] for a, b in pairwise(swapped)]
+    return {"same_loss": all(same), "larger": all(larger)}
+
+
 def picture(losses: pd.DataFrame, file: Path) -> None:
     """Draw the loss of each column by k."""
     fig, axes = plt.subplots(1, 2, figsize=(13, 4), layout="constrained", sharey=True)
@@ -283,7 +299,13 @@ def main(folder: str) -> None:
     parts |= {"limit": f"{LIMIT}", "adult": within["Adult"], "diabetes": within["diabetes"], "seeds": f"{len(SEEDS)}",
               "most": f"{figures.filter(like='places').max().max():.2f}",
               "chance": f"{figures.filter(like='chance').max().max():.2f}"}  # fmt: skip
-    fill("mixed", parts, folder)
+    wide = pd.DataFrame(each, columns=heads["columns"].split("; "))
+    most = wide.assign(ratio=wide["strict / flow"].astype(float)).sort_values("ratio").groupby(["data", "k"]).last()
+    apart = [float(row[10]) - float(row[11]) for row in bounds]
+    parts |= {"few": str(int(most["column"].isin(FEW_VALUES).sum())), "cases": str(len(most)),
+              "uneven": str(sum(gap > 0 for gap in apart)), "even": str(sum(gap < 0 for gap in apart)),
+              "all": str(len(apart))}  # fmt: skip
+    fill("mixed", parts, folder, of_rank_swapping(ranks))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ The diabetes encounters and the ICD-9-CM table are read from the folder that NOM
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from pages import DATA, fill, how_often, markdown, run, seeds, spread
 
 ALPHAS = (0.1, 0.3, 0.5, 1.0)
 SEEDS = 20
+LEAVES, BRANCH = 4000, 1.9
 METHODS = {
     "uncorrelated SNA-1": nym.study.grid(nym.Noise, alpha=ALPHAS, correlated=False),
     "correlated SNA-1": nym.study.grid(nym.Noise, alpha=ALPHAS),
@@ -63,7 +66,9 @@ TABLES = {
     ("sna-2", "correlated SNA-1"): "Table 7.12",
     ("sna-2", "correlated SNA-3"): "Table 7.13",
 }
-COLUMNS = {"sna-1": ("diagnosis", "secondary"), "sna-2": ("diagnosis", "procedure")}
+# Semantic variances of both columns, their distance correlation (tables 7.6 and 7.11), and their distance variances,
+# which are not printed: the target of correlated noise at alpha = 1 is their root.
+FEATURES = {"sna-1": (0.22, 0.24, 0.94, 0.52**2, 0.52**2), "sna-2": (0.15, 0.07, 0.88, 0.52**2, 0.40**2)}
 # Distance of means for both columns at alpha = 1: table 7.10.
 MEANS = {
     "naive": (0.20, 0.27),
@@ -181,20 +186,114 @@ def pages(found: dict[str, Runs]) -> Iterator[str]:
 GUIDED = {"sna-1": "correlated SNA-2", "sna-2": "correlated SNA-3"}
 
 
+@dataclass(frozen=True)
+class Clustered:
+    """A column of evenly frequent concepts of a random tree, in two clusters near each other."""
+
+    sizes: tuple[int, int]
+    """Categories of either cluster."""
+    level: int
+    """Depth of the values, the root being at 1; there is one more level below them."""
+    top: int
+    """Depth of the concept above a cluster."""
+    stem: int
+    """Depth of the lowest concept above both. One record has a value directly below the root, the top of the domain."""
+
+    def tree(self, name: str, rng: np.random.Generator) -> tuple[nym.Taxonomy, list[str]]:
+        """Draw a taxonomy, and list its leaves."""
+        return nym.datasets.Shape(LEAVES, self.level + 1, 1, 4, BRANCH, 1.0).drawn(name, rng)
+
+    def values(self, tax: nym.Taxonomy, leaves: list[str], rng: np.random.Generator) -> list[str]:
+        """Draw the categories, cluster by cluster; none where the tree has no place for them."""
+        clusters: dict[str, dict[str, dict[str, dict[str, None]]]] = {}
+        for leaf in leaves[1:]:
+            path = {self.level + 1: leaf}
+            for depth in range(self.level, self.stem - 1, -1):
+                path[depth] = tax.parents(path[depth + 1])[0]
+            parts = clusters.setdefault(path[self.stem], {})
+            parts.setdefault(path[self.stem + 1], {}).setdefault(path[self.top], {})[path[self.level]] = None
+        pairs = [
+            (list(one), list(other))
+            for parts in clusters.values()
+            for part, apart in permutations(parts, 2)
+            for one in parts[part].values()
+            for other in parts[apart].values()
+            if len(one) >= self.sizes[0] and len(other) >= self.sizes[1]
+        ]
+        if not pairs:
+            return []
+        chosen = pairs[rng.integers(len(pairs))]
+        return [below[i] for below, size in zip(chosen, self.sizes, strict=True)
+                for i in np.sort(rng.choice(len(below), size, replace=False))]  # fmt: skip
+
+
+# Records of the shapes of the data of the thesis: numbers of records and of categories (those of the second are not
+# printed), features of ``FEATURES``. The share of the records whose values go together comes last.
+SHAPES: dict[str, tuple[int, dict[str, Clustered], float]] = {
+    "sna-1": (1350, {"diagnosis": Clustered((8, 8), 13, 10, 4), "secondary": Clustered((9, 9), 13, 10, 4)}, 0.945),
+    "sna-2": (1316, {"diagnosis": Clustered((12, 5), 14, 11, 4), "procedure": Clustered((12, 5), 12, 9, 6)}, 0.9),
+}
+
+
 def drawn(shape: str) -> Any:
-    """Return what draws synthetic discharges of a shape, with two of their columns."""
+    """Return what draws records of a shape and their taxonomies, which diagnoses share."""
+
+    n, columns, together = SHAPES[shape]
+    domains = {name: "procedure" if name == "procedure" else "disease" for name in columns}
+
+    def placed(rng: np.random.Generator) -> tuple[dict[str, tuple[nym.Taxonomy, list[str]]], dict[str, list[str]]]:
+        """Draw trees until all columns have a place in them."""
+        while True:
+            trees = {domains[name]: column.tree(domains[name], rng) for name, column in reversed(columns.items())}
+            values = {name: column.values(*trees[domains[name]], rng) for name, column in columns.items()}
+            if all(values.values()):
+                return trees, values
 
     def draw(seed: int) -> Any:
-        frame, taxonomies = nym.datasets.discharges(**nym.datasets.SHAPES[shape], seed=seed)
-        return frame[list(COLUMNS[shape])], {name: taxonomies[name] for name in COLUMNS[shape]}
+        rng = np.random.default_rng(seed)
+        trees, values = placed(rng)
+        data: dict[str, Any] = {}
+        for place, name in enumerate(columns):
+            codes = np.arange(n) * len(values[name]) // n
+            if place:
+                others = rng.choice(n, round((1 - together) * n), replace=False)
+                codes[others] = rng.permutation(codes[others])
+            data[name] = np.array(values[name], dtype=object)[codes]
+            data[name][rng.integers(n)] = trees[domains[name]][1][0]
+        taxonomies = {name: trees[domains[name]][0] for name in columns}
+        return pd.DataFrame(data).iloc[rng.permutation(n)].reset_index(drop=True), taxonomies
 
     return draw
 
 
-def on_shapes() -> dict[str, Runs]:
+def features(shape: str, seed: int) -> list[float]:
+    """Measure what ``FEATURES`` lists."""
+    frame, tax = drawn(shape)(seed)
+    semantic, distance = ([measure(frame[name], tax[name]) for name in frame]
+                          for measure in (nym.stats.semantic_variance, nym.stats.distance_variance))  # fmt: skip
+    return [*semantic, nym.stats.distance_correlation(*(frame[name] for name in frame), *tax.values()), *distance]
+
+
+def discharged(shape: str) -> Any:
+    """Return what draws synthetic discharges over a wide taxonomy, with the numbers and the correlation of a shape."""
+
+    def draw(seed: int) -> Any:
+        frame, taxonomies = nym.datasets.discharges(**nym.datasets.SHAPES[shape], seed=seed)
+        names = list(SHAPES[shape][1])
+        return frame[names], {name: taxonomies[name] for name in names}
+
+    return draw
+
+
+def on_shapes(draws: Callable[[str], Any] = drawn, count: int = SEEDS) -> dict[str, Runs]:
     """Run the methods of the thesis on records of the shapes of its data."""
     ours = ["uncorrelated SNA-1", "correlated SNA-1"]
-    return {s: runs({s: drawn(s)}, [*ours, guided, *BASELINES], SEEDS) for s, guided in GUIDED.items()}
+    return {s: runs({s: draws(s)}, [*ours, guided, *BASELINES], count) for s, guided in GUIDED.items()}
+
+
+def on_discharges() -> dict[str, Runs]:
+    """Run them on synthetic discharges, whose variances are larger."""
+    return on_shapes(discharged, 10)
 
 
 def on_real_diagnoses() -> Runs:
@@ -207,8 +306,13 @@ def on_real_diagnoses() -> Runs:
     return runs(sampled, [*METHODS, *BASELINES], 5)
 
 
-def words(found: dict[str, Runs]) -> dict[str, str]:
+def words(found: dict[str, Runs], wide: dict[str, Runs]) -> dict[str, str]:
     """Compute what the text states."""
+    also = {shape: holds(wide[shape], guided) for shape, guided in GUIDED.items()}
+
+    def on_wide(statement: str, *shapes: str, alphas: tuple[float, ...] = ALPHAS) -> str:
+        return how_often(pd.concat([also[shape][statement][a] for shape in shapes for a in alphas]))
+
     checked = {shape: holds(found[shape], GUIDED.get(shape, "correlated SNA-2")) for shape in found}
 
     def often(statement: str, *shapes: str, alphas: tuple[float, ...] = ALPHAS) -> str:
@@ -232,6 +336,11 @@ def words(found: dict[str, Runs]) -> dict[str, str]:
         "truncated": f"{truncated.mean():.0%}",
         "correlated": often("correlated", *checked),
         "pair": often("guided", "sna-1"),
+        "reached_wide": on_wide("reached", *also, alphas=ALPHAS[:3]),
+        "correlated_wide": on_wide("correlated", *also),
+        "pair_wide": on_wide("guided", "sna-1"),
+        "root_wide": on_wide("guided", "sna-2"),
+        "mean_wide": on_wide("mean", *also),
         "root_small": often("guided", "sna-2", alphas=ALPHAS[:1]),
         "root_large": often("guided", "sna-2", alphas=ALPHAS[3:]),
         "root_real": how_often(pd.concat(root)),
@@ -252,7 +361,7 @@ def words(found: dict[str, Runs]) -> dict[str, str]:
 def main(folder: str) -> None:
     """Write ``noise-study.md``."""
     found = {**on_shapes(), "real": on_real_diagnoses()}
-    fill("noise", {"study": "\n\n".join(pages(found)), **words(found)}, folder)
+    fill("noise", {"study": "\n\n".join(pages(found)), **words(found, on_discharges())}, folder)
 
 
 if __name__ == "__main__":
