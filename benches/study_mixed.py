@@ -19,9 +19,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from ortools.graph.python import min_cost_flow
 
 import nominym as nym
+from bounds import flow, semidefinite
 from mdav import by_costs, of_points
 from nominym.meaning import Meaning
 from nominym.table import Table, attributes
@@ -75,21 +75,6 @@ def relative(frame: pd.DataFrame, meanings: Meanings) -> np.ndarray:
     return np.stack(parts)
 
 
-def flow(costs: np.ndarray, k: int) -> np.ndarray:
-    """Choose for each record k possible origins, each record being one k times, at the least cost; True where chosen.
-
-    Groups of k or more records are a mixture of such choices, so no grouping costs less.
-    """
-    n = len(costs)
-    source, target = np.divmod(np.arange(n * n), n)
-    solver = min_cost_flow.SimpleMinCostFlow()
-    whole = np.rint(costs.ravel() * 1e6).astype(np.int64)
-    arcs = solver.add_arcs_with_capacity_and_unit_cost(source, target + n, np.ones(n * n, dtype=np.int64), whole)
-    solver.set_nodes_supplies(np.arange(2 * n), np.repeat([k, -k], n))
-    assert solver.solve() == solver.OPTIMAL
-    return np.asarray(solver.flows(arcs), dtype=bool).reshape(n, n)
-
-
 def of_groups(parts: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Work out the loss of each column that groups give on average over their permutations."""
     total = np.zeros(len(parts))
@@ -108,7 +93,7 @@ def uneven(losses: np.ndarray) -> float:
 
 
 def against_bounds(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[list[list[str]], list[list[str]]]:
-    """Compare the strict mode with the flow bound on samples: together, and column by column for the first sample."""
+    """Compare the strict mode with lower bounds on samples: together, and column by column for the larger sample."""
     rows, each = [], []
     for n in SAMPLES:
         sample = frame.sample(n, random_state=0).reset_index(drop=True)[list(meanings)]
@@ -122,10 +107,13 @@ def against_bounds(frame: pd.DataFrame, meanings: Meanings, name: str) -> tuple[
                 for longer in (False, True)
             )
             mdav = of_groups(parts, by_costs(costs, k))
-            found = (bound, strict, annealed, mdav)
-            ratios = [pooled(losses) / pooled(bound) for losses in found[1:]]
-            rows.append([name, f"{n:,}", str(k), *(f"{pooled(losses):.3f}" for losses in found),
-                         *(f"{ratio:.3f}" for ratio in ratios), f"{uneven(bound):.1f}",
+            lowest = float(np.sqrt(semidefinite(costs, k, chosen)))
+            found = [pooled(losses) for losses in (strict, annealed, mdav)]
+            assert pooled(bound) < lowest + 1e-6
+            assert lowest < min(found)
+            rows.append([name, f"{n:,}", str(k), *(f"{loss:.3f}" for loss in (pooled(bound), lowest, *found)),
+                         f"{found[0] / pooled(bound):.3f}", f"{lowest / pooled(bound):.3f}",
+                         *(f"{loss / lowest:.3f}" for loss in found), f"{uneven(bound):.1f}",
                          f"{uneven(strict):.1f}"])  # fmt: skip
             if n == SAMPLES[-1]:
                 each += [
@@ -283,8 +271,8 @@ def main(folder: str) -> None:
     figures = standing.select_dtypes("number")
     by_place = [[*row[:2], *(f"{ratio:.2f}" for ratio in row[2:])] for row in standing.itertuples(index=False)]
     heads = {
-        "bounds": "data; records; k; flow; strict; annealed; MDAV; strict / flow; annealed / flow; MDAV / flow; "
-        "flow, uneven; strict, uneven",
+        "bounds": "data; records; k; flow; semidefinite; strict; annealed; MDAV; strict / flow; semidefinite / flow; "
+        "strict / semidefinite; annealed / semidefinite; MDAV / semidefinite; flow, uneven; strict, uneven",
         "columns": "data; k; column; flow; strict; strict / flow",
         "places": "; ".join(standing),
         "whole": "data; records; k; loss; of the columns; unchanged; change of correlations, mean; largest; CPU time",
@@ -292,18 +280,22 @@ def main(folder: str) -> None:
         "ranks": "data; method; loss; change of correlations; found by the best attack; guaranteed",
     }
     tables = dict(zip(heads, (bounds, each, by_place, whole, numbers, ranks), strict=True))
-    ratios = pd.DataFrame({"data": [row[0] for row in bounds], "ratio": [float(row[7]) for row in bounds]})
+    laid = pd.DataFrame(bounds, columns=heads["bounds"].split("; "))
+    ratios = laid.filter(like=" / ").astype(float).assign(data=laid["data"])
     within = {name: f"{int((part <= LIMIT).sum())} of {len(part)} cases (at most {part.max():.3f})"
-              for name, part in ratios.groupby("data")["ratio"]}  # fmt: skip
+              for name, part in ratios.groupby("data")["strict / flow"]}  # fmt: skip
     parts = {name: markdown(heads[name].split("; "), rows) for name, rows in tables.items()}
     parts |= {"limit": f"{LIMIT}", "adult": within["Adult"], "diabetes": within["diabetes"], "seeds": f"{len(SEEDS)}",
               "most": f"{figures.filter(like='places').max().max():.2f}",
               "chance": f"{figures.filter(like='chance').max().max():.2f}"}  # fmt: skip
     wide = pd.DataFrame(each, columns=heads["columns"].split("; "))
     most = wide.assign(ratio=wide["strict / flow"].astype(float)).sort_values("ratio").groupby(["data", "k"]).last()
-    apart = [float(row[10]) - float(row[11]) for row in bounds]
+    apart = laid["flow, uneven"].astype(float) - laid["strict, uneven"].astype(float)
+    parts |= {what: f"{100 * (ratios[column].max() - 1):.1f} %" for what, column in
+              (("gap", "strict / semidefinite"), ("annealed_gap", "annealed / semidefinite"),
+               ("slack", "semidefinite / flow"))}  # fmt: skip
     parts |= {"few": str(int(most["column"].isin(FEW_VALUES).sum())), "cases": str(len(most)),
-              "uneven": str(sum(gap > 0 for gap in apart)), "even": str(sum(gap < 0 for gap in apart)),
+              "uneven": str((apart > 0).sum()), "even": str((apart < 0).sum()),
               "all": str(len(apart))}  # fmt: skip
     fill("mixed", parts, folder, of_rank_swapping(ranks))
 
