@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 Spelling = Callable[[str, Any], str]
@@ -203,3 +204,9 @@ def no_column(name: Any, known: Any, where: str = "") -> UnknownColumnError:
         f"there is no column {name!r}{there}; there are {', '.join(map(repr, names))}",
         remedy=Advice("skip comment lines with {}", comment="#") if comment else None,
     )
+
+
+def listed(names: Sequence[Any], most: int = 10) -> str:
+    """List names for a message."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, islice(names, most))) + more

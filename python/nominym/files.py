@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
+import io
 import os
 import stat
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nominym.error import Advice, Code, FormatError, MissingExtraError, ParameterError
 
@@ -127,3 +130,34 @@ def read_text(path: StrPath, encoding: str = "utf-8", remedy: str | Advice = GIV
         fault = f"byte {error.start} (0x{data[error.start]:02x}) is not {encoding} text"
         raise at_line(path, line, fault, remedy) from None
     return text.removeprefix("\ufeff")
+
+
+# ---- fingerprints
+
+
+class Watched(io.FileIO):
+    """The bytes of a file, each read once, counted and hashed on the way."""
+
+    def __init__(self, path: StrPath) -> None:
+        """Open the file."""
+        super().__init__(as_input(path))
+        self._digest, self.done, self.size = hashlib.sha256(), 0, os.fstat(self.fileno()).st_size
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read the next bytes."""
+        data = super().read(size) or b""
+        self.done += len(data)
+        self._digest.update(data)
+        return data
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return name, size and SHA-256 of the file; not its folder, which may reveal too much."""
+        while self.read(1 << 20):
+            pass
+        return {"name": Path(self.name).name, "bytes": self.done, "sha256": self._digest.hexdigest()}
+
+
+def fingerprint(path: StrPath) -> dict[str, Any]:
+    """Return name, size and SHA-256 of a file; not its folder, which may reveal too much."""
+    with closing(Watched(path)) as file:
+        return file.fingerprint()

@@ -323,14 +323,14 @@ def _start(folder: Path) -> subprocess.Popen[str]:
     """Start a release that is held back in the middle of writing."""
     program = """
 import sys, time
-from nominym.release import files
-lines = files._lines
+from nominym.release import text
+lines = text.written_lines
 def slowly(*args):
     for part in lines(*args):
         yield part
         sys.stdout.write("writing\\n"); sys.stdout.flush()
         time.sleep(60)
-files._lines = slowly
+text.written_lines = slowly
 from nominym.cli import main
 main(sys.argv[1:])
 """
@@ -380,7 +380,7 @@ def test_a_defect_is_told_as_such(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oops")
 
-    monkeypatch.setattr("nominym.release.files.in_order", broken)
+    monkeypatch.setattr("nominym.release.pipeline.in_order", broken)
     done = run(*SWAP)
     assert done.code == 70
     assert "a defect in nominym (ZeroDivisionError: oops)" in done.err

@@ -303,7 +303,7 @@ def test_whatever_is_raised_is_a_defect(
     def broken(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("nominym.release.files.in_order", broken)
+    monkeypatch.setattr("nominym.release.pipeline.in_order", broken)
     done = run(*SWAP)
     assert (done.code, files()) == (70, set())
     assert done.err == f"error: a defect in nominym ({type(error).__name__}: {error}); nominym --verbose shows where\n"
@@ -316,9 +316,9 @@ def test_a_result_that_does_not_fit_says_what_it_needs(run: Run, monkeypatch: py
     def no_memory(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("nominym.release.files.in_order", large)
+    monkeypatch.setattr("nominym.release.pipeline.in_order", large)
     assert run(*SWAP).err == "error: a table needs 8.0 GiB, 1.0 GiB are free\n"
-    monkeypatch.setattr("nominym.release.files.in_order", no_memory)
+    monkeypatch.setattr("nominym.release.pipeline.in_order", no_memory)
     done = run(*SWAP)
     assert (done.code, done.err) == (4, "error: not enough memory; nothing was written\n")
 

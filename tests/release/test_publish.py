@@ -22,8 +22,8 @@ import nominym as nym
 from commands import Run
 from nominym.atomic import Draft, write_atomic
 from nominym.error import DataError, FormatError, ParameterError, UnknownColumnError
+from nominym.files import Watched
 from nominym.release import MeaningFile, files
-from nominym.release.files import Watched
 
 ROLES = {"name": "identifier", "diagnosis": "quasi-identifier", "ward": "keep", "cost": "keep"}
 METHOD = nym.RankSwap(k=5)

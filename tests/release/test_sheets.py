@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym.error import FormatError, MissingExtraError, ParameterError
-from nominym.release import files, read_table
+from nominym.release import read_table
+from nominym.release import text as text_files
 
 FRAME = pd.DataFrame(
     {"code": ["007", "NA", None, "x"], "age": [1, 2, 3, 4], "when": pd.to_datetime(["2020-01-01"] * 4)}
@@ -117,8 +118,8 @@ def test_comments(tmp_path: Path) -> None:
 @given(lines=st.lists(st.text('ab#"\n', max_size=6), max_size=12), size=st.integers(1, 7))
 def test_comments_in_pieces(lines: list[str], size: int) -> None:
     text = "\n".join(lines).encode()
-    whole = files._Comments("#").without(text, final=True)
-    piecewise = files._Comments("#")
+    whole = text_files._Comments("#").without(text, final=True)
+    piecewise = text_files._Comments("#")
     parts = [piecewise.without(text[at : at + size], final=False) for at in range(0, len(text), size)]
     assert b"".join([*parts, piecewise.without(b"", final=True)]) == whole
     assert not any(line.startswith(b"#") for line in whole.split(b"\n")) or b'"' in whole

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 import nominym as nym
 from nominym.error import DataError, FormatError, ParameterError, UnknownColumnError
-from nominym.release import files, meanings
+from nominym.release import files, meanings, parquet, text
+from nominym.release.columns import in_order, inverse
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\x00"), max_size=6)
 
@@ -27,8 +28,8 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything takes several batches."""
-    monkeypatch.setattr(files, "_LINES", 3)
-    monkeypatch.setattr(files, "_ROWS", 3)
+    monkeypatch.setattr(text, "_LINES", 3)
+    monkeypatch.setattr(parquet, "_ROWS", 3)
 
 
 @given(
@@ -58,7 +59,7 @@ def test_text_is_not_interpreted(tmp_path: Path) -> None:
 
 
 def test_many_batches_make_one_dictionary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_BLOCK", 64)
+    monkeypatch.setattr(text, "_BLOCK", 64)
     path = tmp_path / "a.csv"
     values = [f"v{i % 7}" for i in range(500)]
     path.write_text("x,y\n" + "".join(f"{value},{i}\n" for i, value in enumerate(values)))
@@ -198,10 +199,10 @@ def test_fingerprints(tmp_path: Path) -> None:
 def test_rows_in_another_order() -> None:
     rows = np.array([2, 0, 1], dtype=np.uint32)
     given = pa.table({"x": pa.chunked_array([["a"], ["b", "c"]])})
-    shuffled = files.in_order(given, files.inverse(rows))
+    shuffled = in_order(given, inverse(rows))
     # Record i is in row rows[i].
     assert shuffled["x"].to_pylist() == ["b", "c", "a"]
-    assert files.in_order(shuffled, rows)["x"].to_pylist() == ["a", "b", "c"]
+    assert in_order(shuffled, rows)["x"].to_pylist() == ["a", "b", "c"]
 
 
 # ---- what values mean by themselves

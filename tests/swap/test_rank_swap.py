@@ -38,7 +38,7 @@ def table() -> pd.DataFrame:
     second = np.clip(first + rng.integers(-9, 9, 600), 0, 199)
     names = np.array(TAX.ids)
     frame = pd.DataFrame({"a": names[first], "b": names[second], "note": rng.integers(0, 3, 600)})
-    return frame.set_index(pd.Index(range(1_000, 1_600), name="row"))
+    return frame.set_index(pd.Index(range(1_000, 1_600)))
 
 
 BOTH = {"a": TAX, "b": TAX}
@@ -178,6 +178,17 @@ def test_rows_in_order_are_noticed(table) -> None:
         # The order of the original is nobody else's business.
         assert not res.summary["notes"]
     assert not nym.rank_swap(table, BOTH, k=5, seed=1).summary["notes"]
+
+
+def test_an_index_of_ids_is_noticed(table) -> None:
+    ids = [f"P{i}" for i in range(len(table))]
+    for index in (pd.Index(ids), table.index.rename("patient"), pd.MultiIndex.from_arrays([ids, table["note"]])):
+        with pytest.warns(nym.PrivacyWarning, match=r"the index .* tells them apart.*reset_index\(drop=True\)"):
+            res = nym.rank_swap(table.set_index(index), BOTH, k=5, seed=1)
+        assert res.data.index.equals(index)
+    # Labels that many rows share, and numbers, are no ids.
+    for index in (pd.Index(["A", "B"] * 300, name="ward"), pd.RangeIndex(600), table.index):
+        nym.rank_swap(table.set_index(index), BOTH, k=5, seed=1)
 
 
 @pytest.mark.parametrize("rare", [1, 3])

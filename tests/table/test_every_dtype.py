@@ -249,6 +249,7 @@ def test_every_type_is_published_or_refused(library: str, name: str, target: str
     assert not name.startswith("Object"), "pointers"
 
 
+@pytest.mark.filterwarnings("ignore:the index of the table:nominym.PrivacyWarning")
 @pytest.mark.parametrize("library", EVERY)
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())

@@ -84,6 +84,7 @@ def test_notes_of_other_programs_are_dropped() -> None:
     assert frame.attrs == {"source": "SECRET"}
 
 
+@pytest.mark.filterwarnings("ignore:the index of the table:nominym.PrivacyWarning")
 def test_levels_of_an_index_list_what_occurs() -> None:
     level = pd.Categorical(["a", "b"] * 10, categories=["SECRET", "b", "a"])
     frame = pd.DataFrame({"d": ["x", "y"] * 10}, index=pd.MultiIndex.from_arrays([level, range(20)], names=["l", None]))

@@ -12,7 +12,7 @@ from nominym.atomic import check_new
 from nominym.cli import progress, say, say_json, say_table
 from nominym.cli.ending import Exit, tell
 from nominym.cli.options import Request
-from nominym.error import NO_VALUE, Advice, ParameterError
+from nominym.error import NO_VALUE, Advice, ParameterError, listed
 from nominym.meaning import Order
 from nominym.release import (
     FilePair,
@@ -24,7 +24,6 @@ from nominym.release import (
     manifest_path,
     verify,
 )
-from nominym.release.files import listed
 from nominym.release.verifying import FOR_PERSONS
 from nominym.table import Change, Comparison
 

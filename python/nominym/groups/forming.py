@@ -75,6 +75,12 @@ def form_of_table(
     check_size(len(table), k)
     if not table.shuffled:
         _warn_of_order(before)
+    if table.has_ids:
+        warn(
+            "the index of the table stays with its rows and tells them apart, as a column of ids would; drop it with "
+            "reset_index(drop=True) or, if it identifies persons, make it a column with reset_index() and name that "
+            "in person="
+        )
     kept = _kept(table, before, person, sensitive or {})
     whose = None if person is None else table.column(person).merged()
     if whose is not None:

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from nominym import _core
 from nominym.aggregate import aggregated, is_retyped, lost, published
 from nominym.groups import Partition, form
+from nominym.release.columns import as_texts, is_text, whole
 from nominym.release.comparing import tuples_of
-from nominym.release.files import as_texts, is_text, whole
 from nominym.table import Attribute, Table, attributes
 
 if TYPE_CHECKING:

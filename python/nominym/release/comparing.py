@@ -16,7 +16,7 @@ from nominym.aggregate import Microaggregate
 from nominym.content import plain
 from nominym.control import Progress
 from nominym.error import NO_VALUE, Advice, DataError, ParameterError, PrivacyWarning
-from nominym.files import StrPath, as_path
+from nominym.files import StrPath, as_path, fingerprint
 from nominym.itemsets import Itemsets, Recode, Release, closed, read_release
 from nominym.itemsets import files as set_files
 from nominym.itemsets.names import Missing
@@ -24,6 +24,7 @@ from nominym.journal import recover
 from nominym.meaning import Meaning, Measure, Order, Taxonomy
 from nominym.method import Method
 from nominym.release import files, sizing
+from nominym.release.columns import in_order
 from nominym.release.manifest import Manifest, OwnersRecord, digest_of, manifest_path, read_manifest, read_record
 from nominym.release.meanings import (
     alike,
@@ -34,6 +35,7 @@ from nominym.release.meanings import (
     read_taxonomy_of_items,
     with_numbers,
 )
+from nominym.release.parquet import ParquetTable
 from nominym.release.pipeline import ITEMS, PERSON, QUASI, missing_texts
 from nominym.release.sets import Layout, read_sets
 from nominym.table import Column, Comparison, Table, code
@@ -183,7 +185,7 @@ def are_sets(original: StrPath, release: StrPath) -> bool:
         return read_manifest(release).command == Recode.command
     if as_path(release).suffix.lower() not in files.PARQUET:
         return False
-    with closing(files.ParquetTable(release)) as table:
+    with closing(ParquetTable(release)) as table:
         return set_files.NAME.encode() in (table.schema.metadata or {})
 
 
@@ -313,7 +315,7 @@ def _raw(manifest: Manifest | None, record: OwnersRecord | None, old: Any, new: 
     looked_at = dict.fromkeys([*masked, *(options.get("sensitive") or ()), *(() if person is None else (person,))])
     if not set(looked_at) <= set(old.column_names) or not set(masked) <= set(new.column_names):
         return None
-    return old.select(list(looked_at)), files.in_order(new.select(masked), record.rows)
+    return old.select(list(looked_at)), in_order(new.select(masked), record.rows)
 
 
 def _renamed(old: Any, new: Any, names: Sequence[str], truth: NDArray[np.uint32] | None) -> dict[str, str | None]:
@@ -415,7 +417,7 @@ def compare_sets(
     """
     original, release = as_path(original), as_path(release)
     recover(release)
-    sha256 = (str(files.fingerprint(original)["sha256"]), str(files.fingerprint(release)["sha256"]))
+    sha256 = (str(fingerprint(original)["sha256"]), str(fingerprint(release)["sha256"]))
     manifest = read_manifest(release) if manifest_path(release).exists() else None
     if manifest is not None:
         manifest.check(release, sha256[1])

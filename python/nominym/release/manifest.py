@@ -27,14 +27,14 @@ from nominym._core import __version__
 from nominym.aggregate import Microaggregate
 from nominym.content import AMOUNT, COUNT, SHARE, Numbers, brief, misfits, parse_json, plain
 from nominym.error import DataError, FormatError, NominymError, ParameterError
-from nominym.files import as_input, read_bytes
+from nominym.files import as_input, fingerprint, read_bytes
 from nominym.guarantee import SEEDED, Guarantee
 from nominym.itemsets import Recode
 from nominym.journal import recover
 from nominym.meaning import DistanceMatrix, Equality, Meaning, Measure, Order, Sets, Taxonomy
 from nominym.method import Method, OwnersOnly
 from nominym.noise import Noise
-from nominym.release.files import ParquetTable, fingerprint
+from nominym.release.parquet import ParquetTable
 from nominym.swap import DataSwap, RankSwap
 from nominym.table import Column
 

@@ -15,7 +15,7 @@ from nominym.control import Progress
 from nominym.error import AbsentFileError, Advice, Code, FormatError, NominymError, ParameterError
 from nominym.files import SAVE_AS_UTF8, StrPath, as_path, at_line, read_text
 from nominym.meaning import Equality, Meaning, Order, Sets, Taxonomy, read_taxonomy
-from nominym.release.files import as_texts, is_text, whole
+from nominym.release.columns import as_texts, is_text, whole
 from nominym.release.manifest import describe
 
 # ---- files

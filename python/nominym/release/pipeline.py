@@ -29,15 +29,17 @@ from nominym.error import (
     DataError,
     ParameterError,
     UnknownColumnError,
+    listed,
     warn,
 )
-from nominym.files import StrPath, as_path
+from nominym.files import StrPath, as_path, fingerprint
 from nominym.itemsets import Itemsets, Recode, Release
 from nominym.itemsets import files as set_files
 from nominym.itemsets.names import Missing
 from nominym.meaning import WITHOUT_TAXONOMY, Equality, Taxonomy, is_sequence
 from nominym.method import Method, Result
 from nominym.release import files, sizing
+from nominym.release.columns import in_order, inverse, types_kept
 from nominym.release.manifest import (
     Manifest,
     OwnersRecord,
@@ -257,7 +259,7 @@ def publish(
     if not keep_order:
         rows = _core.shuffle_rows(records.num_rows, seed).astype(np.uint32)
         # Before masking, so that what a method does with the order of rows is done with a random one.
-        records = files.in_order(records, files.inverse(rows))
+        records = in_order(records, inverse(rows))
     table_of = Table(records)
     table_of.shuffled = not keep_order
     notes = _check_kept(method, table_of, masked, kept)
@@ -276,7 +278,7 @@ def publish(
     owners = OwnersRecord(rows, described, seed, realised, None if group_of is None else group_of[rows])
 
     def write(draft: Path) -> None:
-        kept_types = files.types_kept(types, records, result.data)
+        kept_types = types_kept(types, records, result.data)
         files.write_draft(result.data, draft, target, delimiter, encoding, kept_types)
 
     return _write_files(Publication(manifest, result, paths), write, owners, overwrite)
@@ -306,7 +308,7 @@ def _publish_sets(
     described: dict[str, Any] = {"rows": sets.n, "items": sets.n_items}
     summary = {}
     if paths.key is not None:
-        described |= files.fingerprint(source) if inputs[:1] == [source] else {}
+        described |= fingerprint(source) if inputs[:1] == [source] else {}
         beside = {"labels": labels, "persons": persons}
         described |= {name: digest_of(code(given, name)) for name, given in beside.items() if given is not None}
         summary = {**release.summary, "error_rate": release.error_rate(progress=progress)}
@@ -378,7 +380,7 @@ def with_roles(method: Method, roles: Mapping[str, str]) -> tuple[Method, dict[s
     if len(persons) > 1:
         others = dict.fromkeys(persons[1:], IDENTIFIER)
         raise ParameterError(
-            f"{len(persons)} columns have the role person: {files.listed(persons)}; only one is allowed",
+            f"{len(persons)} columns have the role person: {listed(persons)}; only one is allowed",
             remedy=Advice("drop the others: {}", roles=others),
         )
     if "person" not in method.options():
@@ -454,7 +456,7 @@ def warn_of_persons(identifiers: Mapping[Any, Shared]) -> None:
     if found:
         one = "it identifies" if len(found) == 1 else "one of them identifies"
         warn(
-            f"several records have the same {files.listed(found)}, and k counts records; if {one} persons, give it the "
+            f"several records have the same {listed(found)}, and k counts records; if {one} persons, give it the "
             f"role person (--person {found[0]}), so that k counts persons"
         )
 
@@ -492,7 +494,7 @@ def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str
             close = difflib.get_close_matches(str(name), list(map(str, names)), n=1)
             hint = f"; did you mean {close[0]!r}?" if close else "."
             comment = Advice("skip comment lines with {}", comment="#") if str(names[0]).startswith("#") else None
-            told = f"there is no column {name!r}{hint} There are {files.listed(names, 50)}"
+            told = f"there is no column {name!r}{hint} There are {listed(names, 50)}"
             raise UnknownColumnError(told, remedy=comment)
     for name in names:
         if any("\ud800" <= sign <= "\udfff" for sign in str(name)):
@@ -501,7 +503,7 @@ def check_roles(roles: Mapping[str, str], names: Sequence[str]) -> dict[str, str
     if without:
         have, each, them = ("columns have", " for each", "them") if len(without) > 1 else ("column has", "", "it")
         raise ParameterError(
-            f"{len(without)} {have} no role: {files.listed(without, 50)}. Decide{each} whether it identifies a "
+            f"{len(without)} {have} no role: {listed(without, 50)}. Decide{each} whether it identifies a "
             f"person (identifier: dropped), helps to recognise one (quasi-identifier: masked), or is published "
             f"unchanged (keep)",
             remedy=Advice(f"to leave {them} out, the safe choice: {{}}", roles=dict.fromkeys(without, IDENTIFIER)),
@@ -558,7 +560,7 @@ def _write_files(
                 stack.callback(drafts[-1].discard)
         *owners, beside, data = drafts
         write(data.path)
-        found = {**files.fingerprint(data.path), "name": paths.release.name}
+        found = {**fingerprint(data.path), "name": paths.release.name}
         said = replace(made.manifest, output={**found, **made.manifest.output})
         beside.path.write_text(said.to_json(), encoding="utf-8")
         for key in owners:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nominym.control import Progress
-from nominym.error import NO_VALUE, Advice, DataError, ParameterError
+from nominym.error import NO_VALUE, Advice, DataError, ParameterError, listed
 from nominym.files import StrPath, read_text
 from nominym.itemsets import Itemsets
 from nominym.itemsets.names import Missing, check_missing
@@ -142,6 +142,6 @@ def _list_column(table: files.Reader) -> str:
     if len(lists) == 1:
         return lists[0]
     raise ParameterError(
-        f"name the column of {table.where} that holds lists of items; there are {files.listed(lists or table.names)}",
+        f"name the column of {table.where} that holds lists of items; there are {listed(lists or table.names)}",
         parameter="column",
     )

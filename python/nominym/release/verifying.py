@@ -21,7 +21,7 @@ from nominym._core import __version__
 from nominym.aggregate import Microaggregate
 from nominym.content import plain
 from nominym.control import Progress, reporter
-from nominym.error import DataError, NominymError, PrivacyWarning, SizeError
+from nominym.error import DataError, NominymError, PrivacyWarning, SizeError, listed
 from nominym.groups import Partition, check_kept
 from nominym.guarantee import Guarantee
 from nominym.itemsets import Itemsets, Recode
@@ -31,7 +31,6 @@ from nominym.meaning import Order
 from nominym.method import Method, described
 from nominym.release.aggregated import Remade
 from nominym.release.comparing import FilePair, SetsPair, tuples_of
-from nominym.release.files import listed
 from nominym.release.manifest import Manifest, OwnersRecord, digest_of
 from nominym.release.pipeline import IDENTIFIER, KEEP, PERSON, QUASI
 from nominym.release.randomness import Trial, are_same, draw_trials, group_trials, improbable, row_trials, told, unseen

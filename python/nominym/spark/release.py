@@ -18,11 +18,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from nominym.error import DataError, ParameterError
-from nominym.files import as_path
+from nominym.files import as_path, fingerprint
 from nominym.itemsets import Recode
 from nominym.meaning import Equality
 from nominym.release import Publication, describe, manifest_path
-from nominym.release.files import fingerprint
 from nominym.release.meanings import read_meanings
 from nominym.release.pipeline import (
     IDENTIFIER,

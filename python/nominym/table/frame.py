@@ -67,6 +67,13 @@ class Table:
         self.shuffled = False
         """Whether the rows are in a random order that nobody knows."""
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether a pandas index tells most rows apart by more than a number: by labels, or by what its name says."""
+        index = self.data.index if isinstance(self.data, pd.DataFrame) else pd.RangeIndex(0)
+        numbered = list(index.names) == [None] and pd.api.types.is_integer_dtype(index.dtype)
+        return not numbered and 2 * index.nunique() > len(index)
+
     def __len__(self) -> int:
         """Count the records."""
         return self._length
