@@ -239,7 +239,11 @@ def _parts(made: DataFrame, first: str, values: Mapping[str, pa.Array], slots: A
     counts = np.bincount(slots[:, 0], minlength=len(every) + 1)
     keys = pa.concat_arrays([every, pa.nulls(1, every.type)])
     order = pc.sort_indices(keys, null_placement="at_start")
-    return Parts.planned(made, F.col(first), keys.take(order), counts[order.to_numpy()])
+    keys, counts = keys.take(order), counts[order.to_numpy()]
+    # Two means of microaggregation may be the same number of 32 bits; a key that stood twice would double its rows.
+    new = pc.fill_null(pc.not_equal(keys[1:], keys[:-1]), True).to_numpy(zero_copy_only=False)
+    starts = np.flatnonzero(np.concatenate(([True], new)))
+    return Parts.planned(made, F.col(first), keys.take(pa.array(starts)), np.add.reduceat(counts, starts))
 
 
 def _split(

@@ -228,7 +228,7 @@ class Parts:
 
     @classmethod
     def planned(cls, made: DataFrame, key: Any, keys: Any, counts: NDArray[np.int64]) -> Parts:
-        """Cut parts by keys in their order, and the number of records of each."""
+        """Cut parts by different keys in their order, and the number of records of each."""
         records = int(counts.sum())
         number = max(1, -(-records // PART_RECORDS))
         ends = np.cumsum(counts)
@@ -252,7 +252,20 @@ class Parts:
         rows = rows.withColumn(PLACE, self.key).join(F.broadcast(self.to.withColumnRenamed(PLACE, BLOCK)),
                                                      F.col(PLACE).eqNullSafe(F.col(BLOCK)), "left")  # fmt: skip
         rows = rows.select(*order, chosen.otherwise(F.element_at(there, 1)).alias(PLACE))
-        return rows.repartition(self.number, PLACE).sortWithinPartitions(*order).select(*order)
+        # Orders of Spark take −0 for 0: rows that differ in that alone would stay in the order in which they came.
+        zeros = [part for here in order if _has_zeros(rows.schema[here].dataType)
+                 for part in content_of(F.col(here), rows.schema[here].dataType)]  # fmt: skip
+        ties = [F.xxhash64(*zeros), F.xxhash64(F.lit("nominym"), *zeros)] if zeros else []
+        return rows.repartition(self.number, PLACE).sortWithinPartitions(*order, *ties).select(*order)
+
+
+def _has_zeros(kind: T.DataType) -> bool:
+    """Return whether values of a type may differ in the sign of a zero."""
+    if isinstance(kind, T.ArrayType):
+        return _has_zeros(kind.elementType)
+    if isinstance(kind, T.StructType):
+        return any(_has_zeros(field.dataType) for field in kind.fields)
+    return isinstance(kind, T.FloatType | T.DoubleType)
 
 
 def key_of(column: Any, kind: T.DataType) -> Any:
