@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 BLOCK_RECORDS = 250_000
 """Records of a block, about: the more, the nearer are the members of groups at its borders."""
 FIGURES = "figures"
-_CELLS = 20
-"""Bits of the z-order by which blocks are cut."""
+_Z, _CELLS = 60, 20
+"""Bits that the z-order may have, and those by which blocks are cut."""
 OTHER_LAW = (
     "SRS-3 within blocks: candidates come from the same block, so its distribution differs from that of SRS-3 over all "
     "records"
@@ -78,7 +78,7 @@ def mask(
     found = {name: _column(method, source, meanings[name], name, at, len(masked)) for at, name in enumerate(masked)}
     coded = source.coded({name: each.values for name, each in found.items()},
                          {name: each.spread for name, each in found.items()})  # fmt: skip
-    bits = _bits(len(masked)) * len(masked)
+    bits = _bits(len(masked)) * min(len(masked), _Z)
     cells = min(bits, _CELLS)
     rows = coded.hashed().withColumn(CELL, F.shiftright(F.col(Z), bits - cells).cast("int")).drop(Z)
     counted = rows.groupBy(CELL).agg(F.count(F.lit(1)).alias(COUNT), summed()).toArrow()
@@ -134,7 +134,15 @@ class _Found(NamedTuple):
 
 def _bits(columns: int) -> int:
     """Return how many bits of the z-order a column has."""
-    return max(1, min(16, 60 // columns))
+    return max(1, min(16, _Z // columns))
+
+
+def _spread(spots: NDArray[np.int64], at: int, columns: int) -> NDArray[np.int64]:
+    """Put the bits of a column apart from each other; of very many columns, the last ones have none."""
+    spread, shared = np.zeros(len(spots), dtype=np.int64), min(columns, _Z)
+    for bit in range(_bits(columns) if at < shared else 0):
+        spread |= (spots >> bit & 1) << (bit * shared + shared - 1 - at)
+    return spread
 
 
 def _column(
@@ -155,9 +163,7 @@ def _column(
     middle[order] = (ends - weights[order] / 2) / max(ends[-1] if len(ends) else 1, 1)
     bits = _bits(columns)
     spots = np.append((middle * (1 << bits)).astype(np.int64), (1 << bits) - 1)
-    spread = np.zeros(len(spots), dtype=np.int64)
-    for bit in range(bits):
-        spread |= (spots >> bit & 1) << (bit * columns + columns - 1 - at)
+    spread = _spread(spots, at, columns)
     return _Found(attribute, plan.categories_of(attribute.column, values.type), weights, spread)
 
 
