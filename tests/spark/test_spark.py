@@ -488,11 +488,15 @@ def test_nothing_leaks_into_logs_and_exceptions(
     # With all that Spark can say of an exception.
     whole = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled"
     session.conf.set(whole, "false")
+    told = Path(session.sparkContext._temp_dir)
+    before = set(told.iterdir())
     for plan in ("driver", "blocks"):
         with pytest.raises(Exception, match="read again") as raised:
             nym.spark.rank_swap(fickle, {"name": nym.Equality()}, k=2, accept=["kept"], plan=plan)
         assert "zebra" not in str(raised.value)
         assert "okapi" not in str(raised.value)
+        # Nor do the files stay by which tasks were told categories and the key.
+        assert set(told.iterdir()) <= before
 
     def bad(*_: Any) -> Any:
         def place(left: Any, right: Any) -> Any:

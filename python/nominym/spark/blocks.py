@@ -40,6 +40,7 @@ from nominym.spark.source import (
     Z,
     partitioned,
     summed,
+    telling,
     waiting,
 )
 from nominym.swap import RankSwap
@@ -72,6 +73,20 @@ def mask(
     seed: int | None,
 ) -> Staged:
     """Mask a table block by block."""
+    with telling(source.data) as tell:
+        return _masked(method, source, meanings, masked, others, told, seed, tell)
+
+
+def _masked(
+    method: RankSwap | Microaggregate,
+    source: Source,
+    meanings: Mapping[str, Meaning],
+    masked: Sequence[str],
+    others: Sequence[str],
+    told: groups.Notes,
+    seed: int | None,
+    tell: Callable[[Any], Any],
+) -> Staged:
     k = method.k or 2
     if method.grouped:
         groups.check_size(source.records, k)
@@ -83,9 +98,8 @@ def mask(
     rows = coded.hashed().withColumn(CELL, F.shiftright(F.col(Z), bits - cells).cast("int")).drop(Z)
     counted = rows.groupBy(CELL).agg(F.count(F.lit(1)).alias(COUNT), summed()).toArrow()
     blocks = Blocks.cut(source.data.sparkSession, counted, k, 1 << cells)
-    context = source.data.sparkSession.sparkContext
     meant = {source.at(name): _meant(method, each, meanings[name]) for name, each in found.items()}
-    job = context.broadcast((Job(method, meant, 0 if seed is None else seed, draws.new_key(seed)), blocks))
+    job = tell((Job(method, meant, 0 if seed is None else seed, draws.new_key(seed)), blocks))
     fields = []
     for here, field in zip(source.columns, source.fields, strict=True):
         same = here not in meant or meant[here].kind == meant[here].values.type

@@ -42,6 +42,7 @@ from nominym.spark.source import (
     content_of,
     quoted,
     summed,
+    telling,
     waiting,
     written,
 )
@@ -349,12 +350,16 @@ class _Known(NamedTuple):
 
 def _by_blocks(method: Recode, rows: DataFrame, counts: Counts, seed: int | None, progress: Progress) -> Staged:
     """Recode the records block by block along their Gray order."""
-    context = rows.sparkSession.sparkContext
-    known = context.broadcast(_items(method, rows))
+    with telling(rows) as tell:
+        return _in_blocks(method, rows, counts, seed, tell)
+
+
+def _in_blocks(method: Recode, rows: DataFrame, counts: Counts, seed: int | None, tell: Callable[[Any], Any]) -> Staged:
+    known = tell(_items(method, rows))
     labelled = [LABEL] if LABEL in rows.columns else []
     share = max(1, math.ceil(counts.sets / _BORDERS))
     few = rows.filter(F.pmod(_hash_of_set(), F.lit(share)) == 0).select(ITEMS)
-    borders = context.broadcast(_prefixes_of(few.mapInArrow(_bordering(known), f"{KEY} binary").distinct().toArrow()))
+    borders = tell(_prefixes_of(few.mapInArrow(_bordering(known), f"{KEY} binary").distinct().toArrow()))
     fields = [T.StructField(KEY, T.BinaryType()), *(rows.schema[name] for name in labelled)]
     schema = T.StructType([T.StructField(CELL, T.IntegerType()), *fields])
     content = [part for name, kind in ((field.name, field.dataType) for field in fields)
@@ -364,7 +369,7 @@ def _by_blocks(method: Recode, rows: DataFrame, counts: Counts, seed: int | None
     cells = keyed.groupBy(CELL).agg(F.count(F.lit(1)).alias(COUNT), summed()).toArrow()
     found = blocks.Blocks.cut(rows.sparkSession, cells, method.least, len(borders.value) + 1)
     number = found.number
-    job = context.broadcast((replace(method, taxonomy=None), known.value.names, draws.new_key(seed), found))
+    job = tell((replace(method, taxonomy=None), known.value.names, draws.new_key(seed), found))
     out = _schema(pa.table({"base": pa.array([], pa.list_(known.value.names.type))}), rows)
     solved = T.StructType([*out.fields, T.StructField(blocks.FIGURES, T.StringType())])
     made = found.joined(keyed).groupBy(BLOCK).applyInArrow(_solving(job), solved)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -364,6 +364,23 @@ class Staged(NamedTuple):
         self.forget()
         for each in self.told:
             each.destroy()
+
+
+@contextmanager
+def telling(data: DataFrame) -> Iterator[Callable[[Any], Broadcast[Any]]]:
+    """Give a function that tells all tasks something; after a failure nothing of it stays in memory or on disks."""
+    told: list[Broadcast[Any]] = []
+
+    def tell(what: Any) -> Broadcast[Any]:
+        told.append(data.sparkSession.sparkContext.broadcast(what))
+        return told[-1]
+
+    try:
+        yield tell
+    except BaseException:
+        for each in told:
+            each.destroy()
+        raise
 
 
 @contextmanager
