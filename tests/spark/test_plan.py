@@ -206,6 +206,14 @@ def test_total_squares_go_by_counts() -> None:
 
 
 def test_an_exception_of_a_task_has_no_other_one_behind_it() -> None:
-    with pytest.raises(plan.PlanError, match="ValueError") as raised:
-        tasks.without_values(int, "zebra")
-    assert raised.value.__context__ is raised.value.__cause__ is None
+    class Panic(BaseException):
+        """As the core raises them."""
+
+    def panic(value: str) -> None:
+        raise Panic(value)
+
+    for run, name in ((int, "ValueError"), (panic, "Panic")):
+        with pytest.raises(plan.PlanError, match=name) as raised:
+            tasks.without_values(run, "zebra")
+        assert "zebra" not in str(raised.value)
+        assert raised.value.__context__ is raised.value.__cause__ is None
