@@ -1,9 +1,8 @@
 """Masking in blocks: where there are more records than a driver can plan for.
 
-Records are put into blocks of near ones along a z-order of all masked columns, and every block is masked by itself. The
-guarantee of groups does not depend on how these were found, so that it is the same; only records at the borders of
-blocks might have had nearer ones to be grouped with. The driver has the counts of categories, and of cells of the
-z-order.
+Records are put into blocks of near ones along a z-order of the masked columns, and every block is masked by itself. The
+guarantee of groups does not depend on how they were found, so it is the same; only records at the borders of blocks
+might have had nearer ones to be grouped with. The driver holds the counts of categories, and of cells of the z-order.
 """
 
 from __future__ import annotations
@@ -248,7 +247,7 @@ class Blocks(NamedTuple):
         return cls(cells.astype(np.int32), here, number, partitioned(session, number), totals, sums)
 
     def check(self, rows: pa.Table) -> int:
-        """Return which block the rows of a task are, and refuse others than the plan's."""
+        """Return the block of the rows of a task, and refuse rows that are not those of the plan."""
         found = np.flatnonzero(self.partitions == rows[BLOCK][0].as_py())
         if len(found) != 1 or rows.num_rows != self.totals[found[0]]:
             raise plan.PlanError(plan.CHANGED)
@@ -267,7 +266,7 @@ class Blocks(NamedTuple):
 def cut(
     cells: NDArray[Any], counts: NDArray[np.int64], wanted: int, least: int, span: int
 ) -> tuple[NDArray[np.int64], int]:
-    """Cut cells into blocks of about so many records as are wanted, and not fewer than the least.
+    """Cut cells into blocks of about as many records as are wanted, and no fewer than the least.
 
     Returns the block of each cell, and how many there are.
     """
@@ -316,7 +315,7 @@ def _solving(job: Any, columns: Sequence[str], within: Sequence[str]) -> Callabl
 
 
 def said(made: DataFrame) -> list[dict[str, Any]]:
-    """Collect the figures that blocks say beside their first record."""
+    """Collect the figures that each block gives beside its first record."""
     return [json.loads(row[0]) for row in made.filter(F.col(FIGURES).isNotNull()).select(FIGURES).collect()]
 
 
@@ -331,7 +330,7 @@ def _summed(
     made: DataFrame,
     seeded: bool,
 ) -> dict[str, Any]:
-    """Add up what the blocks say."""
+    """Add up the figures of the blocks."""
     if sum(block["records"] for block in blocks) != source.records:
         raise plan.PlanError(plan.CHANGED)
     public: dict[str, Any] = {}

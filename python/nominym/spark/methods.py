@@ -66,8 +66,8 @@ def mask(
     """Mask the columns of a Spark data frame that have a meaning, by any method of tables.
 
     ``plan`` says where records are compared: on the "driver", which has the law of the method exactly, or in "blocks"
-    of near records; by default it depends on their number. ``Result.data`` is computed when it is asked for, each time
-    the same; masked records do not wait in memory or on disks in between.
+    of near records; by default it depends on their number. ``Result.data`` is computed whenever it is asked for, each
+    time with the same rows; masked records do not wait in memory or on disks in between.
     """
     made = staged(method, data, meanings, plan=plan, seed=seed, progress=progress)
     made.forget()
@@ -297,7 +297,7 @@ def rank_swap(
     ``plan="driver"`` has the law of the method on one machine; ``plan="blocks"``, for strict swapping of more records
     than a driver can plan, forms groups inside blocks of near records: the guarantee is the same, groups are a little
     wider. By default the number of records decides. SRS-3 (``method="records"``) is another method in blocks, since
-    candidates come from the same block; it is done so only if asked for, and is called "records in blocks" then.
+    candidates come from the same block; it is used only if asked for, and is then called "records in blocks".
     """
     return mask(RankSwap(k, **options), frame, meanings, plan=plan, seed=seed, progress=progress)
 

@@ -195,7 +195,7 @@ def sizes(data: DataFrame, columns: Sequence[Any]) -> tuple[NDArray[np.int64], N
 
 
 def summed() -> Any:
-    """Return the sum of the hashes of rows, by which a task knows those that were counted; 32 bits, so that it fits."""
+    """Return the sum of hashes by which a task recognizes the rows that were counted; of 32 bits, so that it fits."""
     return F.sum(F.shiftright(F.col(ORDER), 32)).alias(SUM)
 
 
@@ -220,7 +220,7 @@ class Parts:
 
     @classmethod
     def of(cls, made: DataFrame, first: str) -> Parts:
-        """Count the keys of masked records, which may be few for many values."""
+        """Count the keys of masked records; many values may have the same key."""
         key = key_of(F.col(first), made.schema[first].dataType)
         found = made.groupBy(key.alias(PLACE)).agg(F.count(F.lit(1)).alias(COUNT)).orderBy(PLACE).toArrow()
         found = in_utc(found)
@@ -295,8 +295,8 @@ def partitioned(session: Any, number: int) -> NDArray[np.int64]:
 def content_of(column: Any, kind: T.DataType) -> list[Any]:
     """Return what tells a value of a column from every other one, to be hashed.
 
-    Hashes of Spark skip what is missing, join lists, and take −0 for 0: so that it is said what is missing, how long a
-    list is, and which zero there is.
+    Hashes of Spark skip what is missing, run lists together, and take −0 for 0. So what is missing, the length of each
+    list and the sign of a zero are hashed as well.
     """
     parts = [column.isNull()]
     if isinstance(kind, T.StructType):
@@ -348,14 +348,14 @@ def _can_be_sorted(kind: T.DataType) -> bool:
 
 
 class Staged(NamedTuple):
-    """A result, its records where they wait until they are asked for, if they do, and what all tasks were told."""
+    """A result, its records if they wait to be asked for, and what all tasks were told."""
 
     result: Result
     waiting: DataFrame | None
     told: Sequence[Broadcast[Any]]
 
     def forget(self) -> None:
-        """Let go of what waits, in memory and on disk; who asks for it has it computed again."""
+        """Let go of what waits, in memory and on disk; it is computed again when it is asked for."""
         if self.waiting is not None:
             self.waiting.unpersist(blocking=True)
 
