@@ -189,6 +189,14 @@ def test_blocks_have_about_as_many_records_as_wanted_and_never_too_few() -> None
     assert number == 10
 
 
+def test_the_z_order_has_room_for_any_number_of_columns() -> None:
+    for columns in (1, 2, 3, 7, 16, 60, 61, 84, 200):
+        bits = blocks._bits(columns)
+        every = [blocks._spread(np.array([(1 << bits) - 1]), at, columns)[0] for at in range(columns)]
+        # No two columns share a bit, and none is left over.
+        assert sum(map(int, every)) == (1 << bits * min(columns, 60)) - 1 < 1 << 63
+
+
 def test_total_squares_go_by_counts() -> None:
     values = [1.0, 2.0, 2.0, 5.0, None]
     attribute = single(values, nym.Order())
@@ -198,6 +206,14 @@ def test_total_squares_go_by_counts() -> None:
 
 
 def test_an_exception_of_a_task_has_no_other_one_behind_it() -> None:
-    with pytest.raises(plan.PlanError, match="ValueError") as raised:
-        tasks.without_values(int, "zebra")
-    assert raised.value.__context__ is raised.value.__cause__ is None
+    class Panic(BaseException):
+        """As the core raises them."""
+
+    def panic(value: str) -> None:
+        raise Panic(value)
+
+    for run, name in ((int, "ValueError"), (panic, "Panic")):
+        with pytest.raises(plan.PlanError, match=name) as raised:
+            tasks.without_values(run, "zebra")
+        assert "zebra" not in str(raised.value)
+        assert raised.value.__context__ is raised.value.__cause__ is None

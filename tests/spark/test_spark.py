@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,26 @@ def test_parts_are_cut_by_content_alone(session: Any, plan: Any, monkeypatch: py
         rows = [(value or "", number) for number, value, at in found[0] if at == part]
         assert rows == sorted(rows)
         assert len(rows) < 150
+
+
+def test_rows_that_differ_in_the_sign_of_a_zero_are_in_an_order_too(session: Any) -> None:
+    # Before masking, a and c have one sign, and b has the other.
+    table = pa.table({"name": list("abc") * 30, "x": [0.0, -0.0, 0.0] * 30})
+    flat = session.createDataFrame(table)
+    nested = flat.selectExpr("name", "struct(array(x) AS x) AS x")
+    for data, plan, read in ((flat, "driver", lambda x: x), (nested, "blocks", lambda x: x[0][0])):
+        rows = nym.spark.rank_swap(data, {"name": nym.Equality()}, k=90, plan=plan, accept=["x"]).data.collect()
+        for name in "abc":
+            signs = [np.signbit(read(row["x"])) for row in rows if row["name"] == name]
+            assert sum(one != other for one, other in pairwise(signs)) <= 1
+
+
+def test_means_that_are_one_number_of_32_bits_do_not_double_rows(session: Any) -> None:
+    values = 1 + np.random.default_rng(1).integers(0, 40, 200) * np.float32(1.2e-7)
+    data = session.createDataFrame(pa.table({"x": pa.array(values, pa.float32())}))
+    made = nym.spark.microaggregate(data, {"x": nym.Order()}, k=3, plan="driver").data
+    assert made.dtypes == [("x", "float")]
+    assert made.count() == 200
 
 
 def test_what_is_said_of_a_result_computes_nothing(session: Any, data: Any, table: Any) -> None:
@@ -467,11 +488,15 @@ def test_nothing_leaks_into_logs_and_exceptions(
     # With all that Spark can say of an exception.
     whole = "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled"
     session.conf.set(whole, "false")
+    told = Path(session.sparkContext._temp_dir)
+    before = set(told.iterdir())
     for plan in ("driver", "blocks"):
         with pytest.raises(Exception, match="read again") as raised:
             nym.spark.rank_swap(fickle, {"name": nym.Equality()}, k=2, accept=["kept"], plan=plan)
         assert "zebra" not in str(raised.value)
         assert "okapi" not in str(raised.value)
+        # Nor do the files stay by which tasks were told categories and the key.
+        assert set(told.iterdir()) <= before
 
     def bad(*_: Any) -> Any:
         def place(left: Any, right: Any) -> Any:

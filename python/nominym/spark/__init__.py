@@ -1,7 +1,7 @@
 """The methods on Apache Spark, for tables beyond one machine: a Spark data frame in, a Spark data frame out.
 
-It needs the extra ``spark`` (PySpark 4 and Java 17). docs/spark.md says what is exact, what is done in blocks, and what
-keeps the guarantee where tasks fail.
+It needs the extra ``spark`` (PySpark 4 and Java 17). docs/spark.md explains what is exact, what is done in blocks, and
+what keeps the guarantee when tasks fail.
 """
 
 from nominym.error import MissingExtraError

@@ -1,9 +1,8 @@
 """Masking in blocks: where there are more records than a driver can plan for.
 
-Records are put into blocks of near ones along a z-order of all masked columns, and every block is masked by itself. The
-guarantee of groups does not depend on how these were found, so that it is the same; only records at the borders of
-blocks might have had nearer ones to be grouped with. The driver has the counts of categories, and of cells of the
-z-order.
+Records are put into blocks of near ones along a z-order of the masked columns, and every block is masked by itself. The
+guarantee of groups does not depend on how they were found, so it is the same; only records at the borders of blocks
+might have had nearer ones to be grouped with. The driver holds the counts of categories, and of cells of the z-order.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ from nominym.spark.source import (
     Z,
     partitioned,
     summed,
+    telling,
     waiting,
 )
 from nominym.swap import RankSwap
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 BLOCK_RECORDS = 250_000
 """Records of a block, about: the more, the nearer are the members of groups at its borders."""
 FIGURES = "figures"
-_CELLS = 20
-"""Bits of the z-order by which blocks are cut."""
+_Z, _CELLS = 60, 20
+"""Bits that the z-order may have, and those by which blocks are cut."""
 OTHER_LAW = (
     "SRS-3 within blocks: candidates come from the same block, so its distribution differs from that of SRS-3 over all "
     "records"
@@ -72,20 +72,33 @@ def mask(
     seed: int | None,
 ) -> Staged:
     """Mask a table block by block."""
+    with telling(source.data) as tell:
+        return _masked(method, source, meanings, masked, others, told, seed, tell)
+
+
+def _masked(
+    method: RankSwap | Microaggregate,
+    source: Source,
+    meanings: Mapping[str, Meaning],
+    masked: Sequence[str],
+    others: Sequence[str],
+    told: groups.Notes,
+    seed: int | None,
+    tell: Callable[[Any], Any],
+) -> Staged:
     k = method.k or 2
     if method.grouped:
         groups.check_size(source.records, k)
     found = {name: _column(method, source, meanings[name], name, at, len(masked)) for at, name in enumerate(masked)}
     coded = source.coded({name: each.values for name, each in found.items()},
                          {name: each.spread for name, each in found.items()})  # fmt: skip
-    bits = _bits(len(masked)) * len(masked)
+    bits = _bits(len(masked)) * min(len(masked), _Z)
     cells = min(bits, _CELLS)
     rows = coded.hashed().withColumn(CELL, F.shiftright(F.col(Z), bits - cells).cast("int")).drop(Z)
     counted = rows.groupBy(CELL).agg(F.count(F.lit(1)).alias(COUNT), summed()).toArrow()
     blocks = Blocks.cut(source.data.sparkSession, counted, k, 1 << cells)
-    context = source.data.sparkSession.sparkContext
     meant = {source.at(name): _meant(method, each, meanings[name]) for name, each in found.items()}
-    job = context.broadcast((Job(method, meant, 0 if seed is None else seed, draws.new_key(seed)), blocks))
+    job = tell((Job(method, meant, 0 if seed is None else seed, draws.new_key(seed)), blocks))
     fields = []
     for here, field in zip(source.columns, source.fields, strict=True):
         same = here not in meant or meant[here].kind == meant[here].values.type
@@ -134,7 +147,15 @@ class _Found(NamedTuple):
 
 def _bits(columns: int) -> int:
     """Return how many bits of the z-order a column has."""
-    return max(1, min(16, 60 // columns))
+    return max(1, min(16, _Z // columns))
+
+
+def _spread(spots: NDArray[np.int64], at: int, columns: int) -> NDArray[np.int64]:
+    """Put the bits of a column apart from each other; of very many columns, the last ones have none."""
+    spread, shared = np.zeros(len(spots), dtype=np.int64), min(columns, _Z)
+    for bit in range(_bits(columns) if at < shared else 0):
+        spread |= (spots >> bit & 1) << (bit * shared + shared - 1 - at)
+    return spread
 
 
 def _column(
@@ -155,9 +176,7 @@ def _column(
     middle[order] = (ends - weights[order] / 2) / max(ends[-1] if len(ends) else 1, 1)
     bits = _bits(columns)
     spots = np.append((middle * (1 << bits)).astype(np.int64), (1 << bits) - 1)
-    spread = np.zeros(len(spots), dtype=np.int64)
-    for bit in range(bits):
-        spread |= (spots >> bit & 1) << (bit * columns + columns - 1 - at)
+    spread = _spread(spots, at, columns)
     return _Found(attribute, plan.categories_of(attribute.column, values.type), weights, spread)
 
 
@@ -228,7 +247,7 @@ class Blocks(NamedTuple):
         return cls(cells.astype(np.int32), here, number, partitioned(session, number), totals, sums)
 
     def check(self, rows: pa.Table) -> int:
-        """Return which block the rows of a task are, and refuse others than the plan's."""
+        """Return the block of the rows of a task, and refuse rows that are not those of the plan."""
         found = np.flatnonzero(self.partitions == rows[BLOCK][0].as_py())
         if len(found) != 1 or rows.num_rows != self.totals[found[0]]:
             raise plan.PlanError(plan.CHANGED)
@@ -247,7 +266,7 @@ class Blocks(NamedTuple):
 def cut(
     cells: NDArray[Any], counts: NDArray[np.int64], wanted: int, least: int, span: int
 ) -> tuple[NDArray[np.int64], int]:
-    """Cut cells into blocks of about so many records as are wanted, and not fewer than the least.
+    """Cut cells into blocks of about as many records as are wanted, and no fewer than the least.
 
     Returns the block of each cell, and how many there are.
     """
@@ -296,7 +315,7 @@ def _solving(job: Any, columns: Sequence[str], within: Sequence[str]) -> Callabl
 
 
 def said(made: DataFrame) -> list[dict[str, Any]]:
-    """Collect the figures that blocks say beside their first record."""
+    """Collect the figures that each block gives beside its first record."""
     return [json.loads(row[0]) for row in made.filter(F.col(FIGURES).isNotNull()).select(FIGURES).collect()]
 
 
@@ -311,7 +330,7 @@ def _summed(
     made: DataFrame,
     seeded: bool,
 ) -> dict[str, Any]:
-    """Add up what the blocks say."""
+    """Add up the figures of the blocks."""
     if sum(block["records"] for block in blocks) != source.records:
         raise plan.PlanError(plan.CHANGED)
     public: dict[str, Any] = {}

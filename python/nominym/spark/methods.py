@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -26,7 +26,21 @@ from nominym.method import Method, Result
 from nominym.noise import Noise
 from nominym.spark import blocks as by_blocks
 from nominym.spark import draws, figures, kept, plan, tasks
-from nominym.spark.source import BLOCK, COUNT, GROUP, ORDER, OTHER, SUM, Coded, Parts, Source, Staged, summed, waiting
+from nominym.spark.source import (
+    BLOCK,
+    COUNT,
+    GROUP,
+    ORDER,
+    OTHER,
+    SUM,
+    Coded,
+    Parts,
+    Source,
+    Staged,
+    summed,
+    telling,
+    waiting,
+)
 from nominym.swap import DataSwap, RankSwap
 from nominym.table import column_names
 
@@ -52,8 +66,8 @@ def mask(
     """Mask the columns of a Spark data frame that have a meaning, by any method of tables.
 
     ``plan`` says where records are compared: on the "driver", which has the law of the method exactly, or in "blocks"
-    of near records; by default it depends on their number. ``Result.data`` is computed when it is asked for, each time
-    the same; masked records do not wait in memory or on disks in between.
+    of near records; by default it depends on their number. ``Result.data`` is computed whenever it is asked for, each
+    time with the same rows; masked records do not wait in memory or on disks in between.
     """
     made = staged(method, data, meanings, plan=plan, seed=seed, progress=progress)
     made.forget()
@@ -181,15 +195,16 @@ def _by_driver(
         kind = result.data.schema.field(name).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         values[source.at(name)] = pa.array(list(column.categories), type=kind)
-    made, known = _placed(coded, source.fields, counted, masked, values, slots, key)
     summary, params = dict(result.summary), {**result.params, **method.params(), "engine": "spark", "plan": "driver"}
-    if grouped:
-        with waiting(made):
-            constant = figures.constant(source, made, others)
-        sizing = summary["groups"]
-        summary = {**summary, "groups": {**sizing, "constant": {**sizing["constant"], **constant}}}
+    with telling(source.data) as tell:
+        made, known = _placed(coded, source.fields, counted, masked, values, slots, key, tell)
+        if grouped:
+            with waiting(made):
+                constant = figures.constant(source, made, others)
+            sizing = summary["groups"]
+            summary = {**summary, "groups": {**sizing, "constant": {**sizing["constant"], **constant}}}
+        data = source.released(made, masked, _parts(made, source.at(masked[0]), values, slots), left_out)
     summary["notes"] = [*told.public, *summary.get("notes", ())]
-    data = source.released(made, masked, _parts(made, source.at(masked[0]), values, slots), left_out)
     result = replace(result, method=method, data=data, summary=summary, params=params)
     return Staged(result, made if grouped else None, [known])
 
@@ -202,6 +217,7 @@ def _placed(
     values: Mapping[str, pa.Array],
     slots: Any,
     key: bytes,
+    tell: Callable[[Any], Broadcast[Any]],
 ) -> tuple[DataFrame, Broadcast[Any]]:
     """Send each block its share of the plan, and give its slots to its records; ``values`` are those after masking."""
     session = source.data.sparkSession
@@ -224,7 +240,7 @@ def _placed(
         kept_type = here not in values or values[here].type == before[here].type
         schema.append(T.StructField(here, field.dataType if kept_type else from_arrow_type(values[here].type), True))
     schema.append(T.StructField(GROUP, T.LongType(), True))
-    known = session.sparkContext.broadcast((before, values))
+    known = tell((before, values))
     place = tasks.placing(
         source.columns, source.within, [source.at(name) for name in masked], known,
         (ORDER, OTHER, SUM, BLOCK, GROUP), key,
@@ -239,7 +255,11 @@ def _parts(made: DataFrame, first: str, values: Mapping[str, pa.Array], slots: A
     counts = np.bincount(slots[:, 0], minlength=len(every) + 1)
     keys = pa.concat_arrays([every, pa.nulls(1, every.type)])
     order = pc.sort_indices(keys, null_placement="at_start")
-    return Parts.planned(made, F.col(first), keys.take(order), counts[order.to_numpy()])
+    keys, counts = keys.take(order), counts[order.to_numpy()]
+    # Two means of microaggregation may be the same number of 32 bits; a key that stood twice would double its rows.
+    new = pc.fill_null(pc.not_equal(keys[1:], keys[:-1]), True).to_numpy(zero_copy_only=False)
+    starts = np.flatnonzero(np.concatenate(([True], new)))
+    return Parts.planned(made, F.col(first), keys.take(pa.array(starts)), np.add.reduceat(counts, starts))
 
 
 def _split(
@@ -277,7 +297,7 @@ def rank_swap(
     ``plan="driver"`` has the law of the method on one machine; ``plan="blocks"``, for strict swapping of more records
     than a driver can plan, forms groups inside blocks of near records: the guarantee is the same, groups are a little
     wider. By default the number of records decides. SRS-3 (``method="records"``) is another method in blocks, since
-    candidates come from the same block; it is done so only if asked for, and is called "records in blocks" then.
+    candidates come from the same block; it is used only if asked for, and is then called "records in blocks".
     """
     return mask(RankSwap(k, **options), frame, meanings, plan=plan, seed=seed, progress=progress)
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def check_options(given: Mapping[str, Any]) -> None:
-    """Refuse options of releases that there is nothing to do with on Spark."""
+    """Refuse options of releases that mean nothing on Spark."""
     for name, value in given.items():
         if value not in (None, False, (), []):
             rows = name in ("key", "keep_order")
@@ -77,8 +77,8 @@ def publish(
 ) -> Publication:
     """Make a release of a Spark data frame or a Parquet folder; ``nominym.publish`` explains roles and meanings.
 
-    ``where`` says which columns hold item sets. The folder is written under another name first, and has its own when it
-    is complete.
+    ``where`` says which columns hold item sets. The folder is written under another name first, and gets its own when
+    it is complete.
     """
     where = where or Where()
     if not isinstance(method, Recode):
@@ -188,7 +188,7 @@ def _read(source: Any, master: str | None) -> DataFrame:
 
 
 def _shared(data: DataFrame, name: str) -> Shared:
-    """Count the records and values of an identifier, if the values are such that they may tell persons."""
+    """Count the records and values of an identifier whose values may identify persons."""
     kind = dict(data.dtypes)[name]
     if kind in ("float", "double") or kind.startswith(("array", "struct", "map")):
         return Shared(0, 0, 0)
@@ -217,7 +217,7 @@ def _parts(folder: Path) -> Sequence[Path]:
 
 
 def _fingerprint(folder: Path) -> dict[str, Any]:
-    """Return the size of all parts, and the SHA-256 of the list of theirs."""
+    """Return the size of all parts, and the SHA-256 of the list of their hashes."""
     found = [fingerprint(part) for part in _parts(folder)]
     told = "".join(f"{each['sha256']}  {each['name']}\n" for each in found)
     return {"bytes": sum(each["bytes"] for each in found), "sha256": hashlib.sha256(told.encode()).hexdigest()}

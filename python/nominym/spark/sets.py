@@ -1,8 +1,8 @@
 """Set-valued records on Spark: recoded on the driver, or in blocks along the Gray order of all of them.
 
 In blocks, every record becomes a key of bytes that sorts as the rank of its set in Gray code. Blocks are ranges of such
-keys. Their borders are chosen among keys whose hash is small, so that they follow from the records alone, however these
-are partitioned. Each block forms groups by itself; the guarantee is that of groups, so that it is the same.
+keys. Their borders are chosen among keys by a hash, so they follow from the records alone, however these are
+partitioned. Each block forms groups by itself; the guarantee is that of groups, so it is the same.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from nominym.spark.source import (
     content_of,
     quoted,
     summed,
+    telling,
     waiting,
     written,
 )
@@ -103,8 +104,8 @@ def recode(
     ``column`` holds lists of items; without it, the only column of lists. In a table with a row for each item,
     ``record`` and ``item`` name the columns of these. ``label`` and ``person`` are columns too; all others are left
     out. ``plan="driver"`` is ``nominym.recode`` on the driver; ``plan="blocks"``, for groups of k without persons,
-    forms groups inside blocks of sets that follow each other in Gray code: the guarantee is the same, more items are
-    wrong. By default the number of records decides.
+    forms groups inside blocks of sets that follow each other in Gray code: the guarantee is the same, but more items
+    are wrong. By default the number of records decides.
     """
     where = Where(column, label, person, record, item, missing)
     made = staged(Recode(k, **options), frame, where, plan=plan, seed=seed, progress=progress)
@@ -208,7 +209,7 @@ def _chosen(data: DataFrame, where: Where) -> tuple[DataFrame, list[str]]:
 
 
 def _gathered(rows: DataFrame, where: Where) -> DataFrame:
-    """Gather the items of each record; an item that stands twice counts once."""
+    """Gather the items of each record; an item that occurs twice counts once."""
     beside = [name for name in (LABEL, PERSON) if name in rows.columns]
     gaps = rows.agg(F.count_if(F.col("record").isNull()), F.count_if(F.col("item").isNull())).collect()[0]
     if gaps[0]:
@@ -237,7 +238,7 @@ class Counts(NamedTuple):
 
 
 def _counted(rows: DataFrame, where: Where) -> Counts:
-    """Count the records, and refuse what is no set, and what is missing."""
+    """Count the records, and refuse lists that are no sets, and missing values."""
     items = F.col(ITEMS)
     beside = [name for name in (LABEL, PERSON) if name in rows.columns]
     told = {LABEL: where.label, PERSON: where.person}
@@ -349,12 +350,16 @@ class _Known(NamedTuple):
 
 def _by_blocks(method: Recode, rows: DataFrame, counts: Counts, seed: int | None, progress: Progress) -> Staged:
     """Recode the records block by block along their Gray order."""
-    context = rows.sparkSession.sparkContext
-    known = context.broadcast(_items(method, rows))
+    with telling(rows) as tell:
+        return _in_blocks(method, rows, counts, seed, tell)
+
+
+def _in_blocks(method: Recode, rows: DataFrame, counts: Counts, seed: int | None, tell: Callable[[Any], Any]) -> Staged:
+    known = tell(_items(method, rows))
     labelled = [LABEL] if LABEL in rows.columns else []
     share = max(1, math.ceil(counts.sets / _BORDERS))
     few = rows.filter(F.pmod(_hash_of_set(), F.lit(share)) == 0).select(ITEMS)
-    borders = context.broadcast(_prefixes_of(few.mapInArrow(_bordering(known), f"{KEY} binary").distinct().toArrow()))
+    borders = tell(_prefixes_of(few.mapInArrow(_bordering(known), f"{KEY} binary").distinct().toArrow()))
     fields = [T.StructField(KEY, T.BinaryType()), *(rows.schema[name] for name in labelled)]
     schema = T.StructType([T.StructField(CELL, T.IntegerType()), *fields])
     content = [part for name, kind in ((field.name, field.dataType) for field in fields)
@@ -364,7 +369,7 @@ def _by_blocks(method: Recode, rows: DataFrame, counts: Counts, seed: int | None
     cells = keyed.groupBy(CELL).agg(F.count(F.lit(1)).alias(COUNT), summed()).toArrow()
     found = blocks.Blocks.cut(rows.sparkSession, cells, method.least, len(borders.value) + 1)
     number = found.number
-    job = context.broadcast((replace(method, taxonomy=None), known.value.names, draws.new_key(seed), found))
+    job = tell((replace(method, taxonomy=None), known.value.names, draws.new_key(seed), found))
     out = _schema(pa.table({"base": pa.array([], pa.list_(known.value.names.type))}), rows)
     solved = T.StructType([*out.fields, T.StructField(blocks.FIGURES, T.StringType())])
     made = found.joined(keyed).groupBy(BLOCK).applyInArrow(_solving(job), solved)
@@ -443,7 +448,7 @@ def _flat(found: Any) -> pa.Array:
 
 
 def _prefixes(found: Any) -> NDArray[np.bytes_]:
-    """Return the first bytes of keys; no key begins with another one, so that zeros behind an end change no order."""
+    """Return the first bytes of keys; no key begins with another one, so zeros behind an end change no order."""
     return np.array(pc.binary_slice(_flat(found), 0, _PREFIX).to_pylist(), dtype=f"S{_PREFIX}")
 
 
@@ -507,7 +512,7 @@ def _solving(job: Any) -> Callable[[pa.Table], pa.Table]:
 
 
 def _summed(said: Sequence[Mapping[str, Any]], counts: Counts, items: int, guaranteed: Recode | None) -> dict[str, Any]:
-    """Add up what the blocks say."""
+    """Add up the figures of the blocks."""
     if sum(block["records"] for block in said) != counts.records:
         raise plan.PlanError(plan.CHANGED)
 

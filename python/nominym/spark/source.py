@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -195,7 +195,7 @@ def sizes(data: DataFrame, columns: Sequence[Any]) -> tuple[NDArray[np.int64], N
 
 
 def summed() -> Any:
-    """Return the sum of the hashes of rows, by which a task knows those that were counted; 32 bits, so that it fits."""
+    """Return the sum of hashes by which a task recognizes the rows that were counted; of 32 bits, so that it fits."""
     return F.sum(F.shiftright(F.col(ORDER), 32)).alias(SUM)
 
 
@@ -220,7 +220,7 @@ class Parts:
 
     @classmethod
     def of(cls, made: DataFrame, first: str) -> Parts:
-        """Count the keys of masked records, which may be few for many values."""
+        """Count the keys of masked records; many values may have the same key."""
         key = key_of(F.col(first), made.schema[first].dataType)
         found = made.groupBy(key.alias(PLACE)).agg(F.count(F.lit(1)).alias(COUNT)).orderBy(PLACE).toArrow()
         found = in_utc(found)
@@ -228,7 +228,7 @@ class Parts:
 
     @classmethod
     def planned(cls, made: DataFrame, key: Any, keys: Any, counts: NDArray[np.int64]) -> Parts:
-        """Cut parts by keys in their order, and the number of records of each."""
+        """Cut parts by different keys in their order, and the number of records of each."""
         records = int(counts.sum())
         number = max(1, -(-records // PART_RECORDS))
         ends = np.cumsum(counts)
@@ -252,7 +252,20 @@ class Parts:
         rows = rows.withColumn(PLACE, self.key).join(F.broadcast(self.to.withColumnRenamed(PLACE, BLOCK)),
                                                      F.col(PLACE).eqNullSafe(F.col(BLOCK)), "left")  # fmt: skip
         rows = rows.select(*order, chosen.otherwise(F.element_at(there, 1)).alias(PLACE))
-        return rows.repartition(self.number, PLACE).sortWithinPartitions(*order).select(*order)
+        # Orders of Spark take −0 for 0: rows that differ in that alone would stay in the order in which they came.
+        zeros = [part for here in order if _has_zeros(rows.schema[here].dataType)
+                 for part in content_of(F.col(here), rows.schema[here].dataType)]  # fmt: skip
+        ties = [F.xxhash64(*zeros), F.xxhash64(F.lit("nominym"), *zeros)] if zeros else []
+        return rows.repartition(self.number, PLACE).sortWithinPartitions(*order, *ties).select(*order)
+
+
+def _has_zeros(kind: T.DataType) -> bool:
+    """Return whether values of a type may differ in the sign of a zero."""
+    if isinstance(kind, T.ArrayType):
+        return _has_zeros(kind.elementType)
+    if isinstance(kind, T.StructType):
+        return any(_has_zeros(field.dataType) for field in kind.fields)
+    return isinstance(kind, T.FloatType | T.DoubleType)
 
 
 def key_of(column: Any, kind: T.DataType) -> Any:
@@ -282,8 +295,8 @@ def partitioned(session: Any, number: int) -> NDArray[np.int64]:
 def content_of(column: Any, kind: T.DataType) -> list[Any]:
     """Return what tells a value of a column from every other one, to be hashed.
 
-    Hashes of Spark skip what is missing, join lists, and take −0 for 0: so that it is said what is missing, how long a
-    list is, and which zero there is.
+    Hashes of Spark skip what is missing, run lists together, and take −0 for 0. So what is missing, the length of each
+    list and the sign of a zero are hashed as well.
     """
     parts = [column.isNull()]
     if isinstance(kind, T.StructType):
@@ -335,14 +348,14 @@ def _can_be_sorted(kind: T.DataType) -> bool:
 
 
 class Staged(NamedTuple):
-    """A result, its records where they wait until they are asked for, if they do, and what all tasks were told."""
+    """A result, its records if they wait to be asked for, and what all tasks were told."""
 
     result: Result
     waiting: DataFrame | None
     told: Sequence[Broadcast[Any]]
 
     def forget(self) -> None:
-        """Let go of what waits, in memory and on disk; who asks for it has it computed again."""
+        """Let go of what waits, in memory and on disk; it is computed again when it is asked for."""
         if self.waiting is not None:
             self.waiting.unpersist(blocking=True)
 
@@ -351,6 +364,23 @@ class Staged(NamedTuple):
         self.forget()
         for each in self.told:
             each.destroy()
+
+
+@contextmanager
+def telling(data: DataFrame) -> Iterator[Callable[[Any], Broadcast[Any]]]:
+    """Give a function that tells all tasks something; after a failure nothing of it stays in memory or on disks."""
+    told: list[Broadcast[Any]] = []
+
+    def tell(what: Any) -> Broadcast[Any]:
+        told.append(data.sparkSession.sparkContext.broadcast(what))
+        return told[-1]
+
+    try:
+        yield tell
+    except BaseException:
+        for each in told:
+            each.destroy()
+        raise
 
 
 @contextmanager

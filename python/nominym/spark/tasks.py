@@ -1,7 +1,7 @@
 """What runs where the records are: Arrow tables in, Arrow tables out.
 
-An exception that leaves a task reaches the event log and the messages of Spark. So it says what went wrong, never with
-which value.
+An exception that leaves a task reaches the event log and the messages of Spark. So it says what went wrong, but never
+quotes a value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ def without_values(run: Callable[..., Made], *given: Any) -> Made:
         return run(*given)
     except plan.PlanError as fault:
         told = str(fault)
-    except Exception as fault:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as fault:  # panics of the core are no Exception
         told = f"a task of nominym failed ({type(fault).__name__}); no more is said, since messages may quote the data"
     # Outside of the handler, so that what was raised first is no context of this, and is shown nowhere.
     raise plan.PlanError(told)
@@ -62,8 +64,7 @@ def placing(
     """Make the function that gives the slots of a block to its records.
 
     Columns ``within`` the tuples come as codes; ``known`` broadcasts their categories, and those of the ``masked`` ones
-    after masking. ``names`` are those of the two hashes, of the sum of the first, of the block,
-    and of the group.
+    after masking. ``names`` are those of the two hashes, of the sum of the first, of the block, and of the group.
     """
     first, second, total, block, group = names
 
