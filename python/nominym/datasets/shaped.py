@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,16 @@ _BYTES = 100
 
 @dataclass(frozen=True)
 class Shape:
-    """The values of a column: the leaves of a random tree.
+    """The values of a column: the leaves of a random tree, or of one whose concepts may have a second parent.
 
     Most values lie below one concept, at depth ``stem``, which has ``fan`` concepts below it; from there on concepts
     have ``branch`` concepts below them on average, down to the leaves at ``depth``. The deeper the stem, the nearer any
     two values are; the wider the fan, the less distances vary; the fewer the branches, the nearer the nearest values
     are. One value stands apart, directly below the root, so that the root is what all values have in common.
+
+    In a tree with all leaves at one depth, what is near a value is equally far from everything else: to exchange near
+    values costs next to no correlation. Large ontologies such as SNOMED CT are not like that. With ``parents``, a value
+    is near some values by one parent and near others by another; with ``spread``, branches are unequally deep.
     """
 
     categories: int
@@ -41,46 +46,81 @@ class Shape:
     """Concepts directly below each further one, on average."""
     tilt: float = 1.0
     """How unequal the numbers of values below concepts of one parent are: the exponent of Zipf's law."""
+    spread: int = 0
+    """By how many levels, at most, the leaves below each concept of the fan are higher than ``depth``; drawn evenly."""
+    parents: float = 0.0
+    """Chance that a concept below those of the fan has a second parent: any concept of the level above its own, values
+    among them."""
 
     def __post_init__(self) -> None:
         """Raise unless the numbers describe a tree."""
-        for name, least in (("categories", 2), ("depth", 3), ("stem", 1), ("fan", 1), ("branch", 1), ("tilt", 0)):
+        for name, least in (("categories", 2), ("depth", 3), ("stem", 1), ("fan", 1), ("branch", 1), ("tilt", 0),
+                            ("spread", 0), ("parents", 0)):  # fmt: skip
             if not getattr(self, name) >= least:
                 raise ParameterError(f"give {least} or more", parameter=name, value=getattr(self, name))
+        if self.parents > 1:
+            raise ParameterError("give a chance, from 0 to 1", parameter="parents", value=self.parents)
         if self.stem > self.depth - 2:
             raise ParameterError("give a depth between that of the root and that of the leaves' parents",
                                  parameter="stem", value=self.stem)  # fmt: skip
+        if self.spread > self.depth - 2 - self.stem:
+            raise ParameterError("leave two levels between the stem and the highest leaves", parameter="spread",
+                                 value=self.spread)  # fmt: skip
 
     def drawn(self, name: str, rng: np.random.Generator) -> tuple[Taxonomy, list[str]]:
-        """Draw a taxonomy, and list its leaves from left to right."""
+        """Draw a taxonomy, and list the values, which are the leaves of its tree, from left to right."""
         leaves, links = [f"{name} apart"], [(f"{name} apart", name)]
         stem = [name, *(f"{name} {level}" for level in range(2, self.stem + 1))]
         links += list(zip(stem[1:], stem, strict=False))
-        open_: list[tuple[str, int, int]] = [(stem[-1], self.categories - 1, self.stem)]
+        depths = np.full(self.fan, self.depth)
+        if self.spread:
+            depths -= rng.integers(0, self.spread + 1, self.fan)
+        levels: list[list[str]] = [[] for _ in range(self.depth + 1)]
+        open_: list[tuple[str, int, int, int]] = [(stem[-1], self.categories - 1, self.stem, self.depth)]
         while open_:
-            above, size, level = open_.pop()
-            last = level == self.depth - 1
-            count = size if last else min(size, self.fan if level == self.stem else 1 + rng.poisson(self.branch - 1))
+            above, size, level, depth = open_.pop()
+            last, first = level == depth - 1, level == self.stem
+            count = size if last else min(size, self.fan if first else 1 + rng.poisson(self.branch - 1))
             below = [f"{above}.{i}" for i in range(count)]
             links += [(child, above) for child in below]
+            levels[level + 1] += below
             if last:
                 leaves += below
                 continue
             sizes = 1 + rng.multinomial(size - count, _zipf(count, self.tilt, rng))
-            open_ += reversed([(child, int(held), level + 1) for child, held in zip(below, sizes, strict=True)])
+            ends = depths.tolist() if first else [depth] * count
+            open_ += reversed([(child, int(held), level + 1, end)
+                               for child, held, end in zip(below, sizes, ends, strict=False)])  # fmt: skip
+        if self.parents:
+            links += _second(levels[self.stem + 1 :], self.parents, set(links), rng)
         return Taxonomy.from_edges(links), leaves
 
 
-_DIAGNOSES, _PROCEDURES = Shape(55, 12, 4, 4, 2.0, 0.9), Shape(94, 12, 5, 7, 1.7, 0.6)
+def _second(
+    levels: list[list[str]], chance: float, links: set[tuple[str, str]], rng: np.random.Generator
+) -> list[tuple[str, str]]:
+    """Draw second parents, each from the level above; where that is the first parent, there is no second."""
+    drawn = []
+    for above, level in pairwise(levels):
+        chosen = np.flatnonzero(rng.random(len(level)) < chance)
+        drawn += [(level[i], above[j]) for i, j in zip(chosen, rng.integers(0, len(above), len(chosen)), strict=True)]
+    return [link for link in drawn if link not in links]
+
+
+_DIAGNOSES = Shape(55, 12, 3, 8, 1.6, 0.6, spread=5, parents=0.15)
+_PROCEDURES = Shape(94, 14, 4, 2, 1.9, 0.8, spread=5, parents=0.15)
 
 LIKE: dict[str, dict[str, Any]] = {
     "Dataset1": {
         "n": 1172,
-        "columns": {"diagnosis": Shape(783, 12, 4, 4, 2.6, 0.9), "procedure": Shape(430, 12, 5, 7, 1.7, 0.6)},
-        "tuples": 1100,
-        "skew": 0.8,
-        "association": 0.86,
-        "blocks": 30,
+        "columns": {
+            "diagnosis": Shape(783, 12, 2, 8, 2.4, 0.6, spread=5, parents=0.15),
+            "procedure": replace(_PROCEDURES, categories=430),
+        },
+        "tuples": 1104,
+        "skew": 0.5,
+        "association": 0.78,
+        "blocks": 4,
     },
     "Dataset2": {
         "n": 1012,
@@ -88,8 +128,8 @@ LIKE: dict[str, dict[str, Any]] = {
         "tuples": 104,
         "least": 3,
         "skew": 0.3,
-        "association": 0.9,
-        "blocks": 20,
+        "association": 1.0,
+        "blocks": 2,
     },
     "Dataset3": {
         "n": 1012,
@@ -97,16 +137,17 @@ LIKE: dict[str, dict[str, Any]] = {
         "tuples": 115,
         "least": 3,
         "skew": 0.3,
-        "association": {"procedure": 0.95, "secondary": 0.25},
-        "blocks": 20,
+        "association": {"procedure": 0.97, "secondary": 0.4},
+        "blocks": 2,
     },
 }
 """Arguments of ``shaped`` that give tables like those of Rodriguez-Garcia, Batet and Sánchez (2019), section 4.
 
-Records, categories and, in the second and third, at least three records of every tuple are as there. All else was
-adjusted by hand and by search with the published figures in sight: distance variances and correlations, and errors of
-methods. So agreement with tables of that paper is in part by construction; docs/reproduction.md says what was used. The
-paper says no more about the taxonomies, nor how many secondary diagnoses there are.
+Records, categories and, in the second and third, at least three records of every tuple are as there. That branches are
+unequally deep and concepts have second parents is as in SNOMED CT, which it uses. All else was adjusted by search and
+by hand with the published figures in sight: distance variances and correlations, and errors of methods. So agreement
+with tables of that paper is in part by construction; docs/reproduction.md says what was used. The paper says no more
+about the taxonomies, nor how many secondary diagnoses there are.
 """
 
 
