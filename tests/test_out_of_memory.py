@@ -137,7 +137,7 @@ def test_many_sizes(command: str, data: Path, base: int, tmp_path: Path) -> None
     enough = peak + (peak - base) // 2 + 2 * control.SPARE
     sizes = [
         *np.linspace(32 * MIB, base, 2),
-        *np.linspace(base + 8 * MIB, peak + control.SPARE, 6),
+        *np.linspace(base + 8 * MIB, peak + control.SPARE, 4),
         enough,
     ]
     wrong, codes = {}, []

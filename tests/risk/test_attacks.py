@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from collections.abc import Callable
@@ -285,14 +286,24 @@ def test_strict_releases_stay_within_the_bound(seed: int) -> None:
 
 
 def test_the_bound_is_not_exceeded_by_chance() -> None:
-    """Exactly, for every small number of guesses that are right with just the probability allowed."""
+    """Exactly, for guesses right with just the probability allowed: each by itself, or whole groups at once."""
     for limit in (0.02, 0.1, 0.2, 0.5):
         for number in (1, 2, 3, 5, 10, 50, 500):
             for level in (0.05, 0.001, 0.0001):
                 exceeded = [right for right in range(number + 1) if _exceeds(right, number, limit, level)]
                 assert not exceeded or binom.sf(min(exceeded) - 1, number, limit) <= level * (1 + 1e-9)
-    assert _exceeds(300, 1_000, 0.25, 0.001)
-    assert not _exceeds(290, 1_000, 0.25, 0.001)
+    for size in (2, 3, 5, 10):
+        # How many of a group are found by guesses that are a permutation of its rows: the fixed points of a random one.
+        signs = np.array([(-1) ** j / math.factorial(j) for j in range(size + 1)])
+        one = np.array([signs[: size - x + 1].sum() / math.factorial(x) for x in range(size + 1)])
+        law = np.ones(1)
+        for groups in range(1, 201):
+            law = np.convolve(law, one)
+            for level in (0.05, 0.001, 0.0001) if groups in (1, 2, 5, 20, 200) else ():
+                exceeded = [x for x in range(len(law)) if _exceeds(x, size * groups, 1 / size, level)]
+                assert not exceeded or law[min(exceeded) :].sum() <= level * (1 + 1e-9), (size, groups, level)
+    assert _exceeds(302, 1_000, 0.25, 0.001)
+    assert not _exceeds(299, 1_000, 0.25, 0.001)
     assert not _exceeds(1_000, 1_000, 1.0, 0.01)
 
 

@@ -57,7 +57,7 @@ BY_SIGNALS = """
 import gc, os, random, signal, threading, time
 import nominym as nym
 
-frame, taxonomies = nym.datasets.discharges(4_000, seed=1)
+frame, taxonomies = nym.datasets.discharges(1_500, seed=1)
 frame = frame[["diagnosis", "procedure"]]
 masked, draw = {name: taxonomies[name] for name in frame}, random.Random(1)
 

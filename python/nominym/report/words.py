@@ -109,10 +109,11 @@ def by_chance(share: float, bound: float, attacked: float) -> str:
 
     >>> by_chance(0.213, 0.2, 1000)
     'More than the bound of 20\xa0% was found, which is within chance: the bound limits a probability, and among 1,000 \
-attacked the share of lucky guesses varies around it, by up to about 3.9 percentage points.'
+attacked the share of lucky guesses varies around it, by up to about 4.4 percentage points.'
     """
     # A bound counts as exceeded where chance would do that once in 1,000: 3.09 standard deviations.
-    spread = 3.09 * math.sqrt(bound * (1 - bound) / max(attacked, 1)) * 100
+    # Guesses inside a group are right together, so their number varies as by the Poisson law.
+    spread = 3.09 * math.sqrt(bound / max(attacked, 1)) * 100
     points = f"{float(f'{spread:.2g}'):g}"
     return (
         f"More than the bound of {percent(bound)} was found, which is within chance: the bound limits a probability, "

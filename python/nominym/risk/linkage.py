@@ -356,20 +356,19 @@ def _judged(name: str, scene: Scene, guesses: Guesses, bound: float | None) -> d
 def _exceeds(found: float, number: int, limit: float, probability: float) -> bool:
     """Return whether so large a number found is improbable if every guess is right with probability ``limit``.
 
-    The tail of the binomial law, from its first term: the further ones fall at least as fast as the second. Guesses
-    that are right with some probability, and those in a group, where finding one makes finding others less likely, vary
-    less.
+    The tail of the Poisson law, from its first term: the further ones fall at least as fast as the second. Guesses
+    inside a group are not independent: who guesses one row of a pair right has both right. But rows are a uniform
+    permutation of the people of a group of s, so j given guesses are all right with a probability of at most
+    (s - j)! / s!, and no factorial moment of the number found is larger than that of the Poisson law with its mean.
 
-    >>> _exceeds(18, 100, 0.1, 0.001), _exceeds(21, 100, 0.1, 0.001), _exceeds(1, 1, 0.05, 0.001)
+    >>> _exceeds(21, 100, 0.1, 0.001), _exceeds(22, 100, 0.1, 0.001), _exceeds(1, 1, 0.05, 0.001)
     (False, True, False)
     """
-    if found <= limit * number or limit >= 1:
+    mean = limit * number
+    if found <= mean or limit >= 1:
         return False
-    left = max(number - found, 0.0)
-    ways = math.lgamma(number + 1) - math.lgamma(found + 1) - math.lgamma(left + 1)
-    term = ways + found * math.log(limit) + left * math.log1p(-limit)
-    ratio = left * limit / ((found + 1) * (1 - limit))
-    return term - math.log1p(-ratio) < math.log(probability)
+    term = found * math.log(mean) - mean - math.lgamma(found + 1)
+    return term - math.log1p(-mean / (found + 1)) < math.log(probability)
 
 
 def _percent(share: float) -> str:
