@@ -72,20 +72,6 @@ def mask(
     seed: int | None,
 ) -> Staged:
     """Mask a table block by block."""
-    with telling(source.data) as tell:
-        return _masked(method, source, meanings, masked, others, told, seed, tell)
-
-
-def _masked(
-    method: RankSwap | Microaggregate,
-    source: Source,
-    meanings: Mapping[str, Meaning],
-    masked: Sequence[str],
-    others: Sequence[str],
-    told: groups.Notes,
-    seed: int | None,
-    tell: Callable[[Any], Any],
-) -> Staged:
     k = method.k or 2
     if method.grouped:
         groups.check_size(source.records, k)
@@ -98,27 +84,28 @@ def _masked(
     counted = rows.groupBy(CELL).agg(F.count(F.lit(1)).alias(COUNT), summed()).toArrow()
     blocks = Blocks.cut(source.data.sparkSession, counted, k, 1 << cells)
     meant = {source.at(name): _meant(method, each, meanings[name]) for name, each in found.items()}
-    job = tell((Job(method, meant, 0 if seed is None else seed, draws.new_key(seed)), blocks))
     fields = []
     for here, field in zip(source.columns, source.fields, strict=True):
         same = here not in meant or meant[here].kind == meant[here].values.type
         fields.append(T.StructField(here, field.dataType if same else from_arrow_type(meant[here].kind), True))
     fields += [T.StructField(GROUP, T.LongType()), T.StructField(FIGURES, T.StringType())]
-    solve = _solving(job, source.columns, coded.within)
-    made = blocks.joined(rows).groupBy(BLOCK).applyInArrow(solve, T.StructType(fields))
-    with waiting(made):
-        summary = _summed(method, said(made), source, found, made, seed is not None)
-        if method.grouped:
-            summary["groups"]["constant"] = constant(source, made, others)
-        parts = Parts.of(made, source.at(masked[0]))
-    summary["notes"] = _notes(method, summary, blocks.number, told.public)
-    named = {} if method.grouped else {"method": "records in blocks"}
-    params = {
-        "columns": list(masked), **method.params(), **named,
-        "roots": {name: each.attribute.root for name, each in found.items()}, "engine": "spark", "plan": "blocks",
-        "blocks": blocks.number, **made_with(seed),
-    }  # fmt: skip
-    return Staged(Result(source.released(made, masked, parts), method, params, summary), made, [job])
+    with telling(source.data) as tell:
+        job = tell((Job(method, meant, 0 if seed is None else seed, draws.new_key(seed)), blocks))
+        solve = _solving(job, source.columns, coded.within)
+        made = blocks.joined(rows).groupBy(BLOCK).applyInArrow(solve, T.StructType(fields))
+        with waiting(made):
+            summary = _summed(method, said(made), source, found, made, seed is not None)
+            if method.grouped:
+                summary["groups"]["constant"] = constant(source, made, others)
+            parts = Parts.of(made, source.at(masked[0]))
+        summary["notes"] = _notes(method, summary, blocks.number, told.public)
+        named = {} if method.grouped else {"method": "records in blocks"}
+        params = {
+            "columns": list(masked), **method.params(), **named,
+            "roots": {name: each.attribute.root for name, each in found.items()}, "engine": "spark", "plan": "blocks",
+            "blocks": blocks.number, **made_with(seed),
+        }  # fmt: skip
+        return Staged(Result(source.released(made, masked, parts), method, params, summary), made, [job])
 
 
 def _notes(
