@@ -81,6 +81,12 @@ def check_encoding(encoding: str) -> None:
         raise ParameterError(told, parameter="encoding", value=encoding) from None
 
 
+def check_comment(prefix: str | None) -> None:
+    """Raise unless comment lines may begin so; None if there are none."""
+    if prefix is not None and (not isinstance(prefix, str) or not prefix or set(prefix) & {'"', "\r", "\n"}):
+        raise ParameterError("give the prefix of comment lines, such as '#'", parameter="comment", value=prefix)
+
+
 def check_mark(encoding: str, start: bytes, path: StrPath) -> None:
     """Raise if a file lacks a byte order mark and its encoding is one of two that only the mark distinguishes."""
     name = codecs.lookup(encoding).name

@@ -23,7 +23,7 @@ from nominym import _core, chart
 from nominym.atomic import check_new, write_atomic
 from nominym.control import Progress, is_whole, reporter, require
 from nominym.error import NO_VALUE, Advice, DataError, FormatError, MissingExtraError, ParameterError
-from nominym.files import StrPath, read_bytes, read_text
+from nominym.files import StrPath, check_comment, read_bytes, read_text
 from nominym.itemsets import columns, names
 from nominym.itemsets.names import Missing
 
@@ -196,10 +196,8 @@ class Itemsets:
             fault = "give one character, such as ',' or ';' or a tab"
             raise ParameterError(fault, parameter="delimiter", value=delimiter)
         require(8 * len(text), f"reading {os.fspath(path)}", "write it as Parquet, with a column of lists")
+        check_comment(comment)
         if comment is not None:
-            if not isinstance(comment, str) or not comment or set(comment) & set('"\r\n'):
-                fault = "give the prefix of comment lines, such as '#'"
-                raise ParameterError(fault, parameter="comment", value=comment)
             text = "\n".join(line for line in text.split("\n") if not line.startswith(comment))
         lines = text.removesuffix("\n").split("\n") if text else []
         if '"' in text:

@@ -18,7 +18,7 @@ from pyarrow import csv as arrow_csv
 
 from nominym.control import Progress, reporter
 from nominym.error import NO_VALUE, Advice, DataError, FormatError, ParameterError, SizeError
-from nominym.files import StrPath, Watched, check_encoding, check_mark, likely_encoding
+from nominym.files import StrPath, Watched, check_comment, check_encoding, check_mark, likely_encoding
 from nominym.release.columns import as_texts, whole
 from nominym.release.sizing import Reading
 
@@ -34,8 +34,7 @@ def check_text(delimiter: str, encoding: str, comment: str | None = None) -> Non
     check_encoding(encoding)
     if not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise ParameterError("give one character, such as ',' or ';' or a tab", parameter="delimiter", value=delimiter)
-    if comment is not None and (not isinstance(comment, str) or not comment or set(comment) & {'"', "\r", "\n"}):
-        raise ParameterError("give the prefix of comment lines, such as '#'", parameter="comment", value=comment)
+    check_comment(comment)
 
 
 class _Comments:
