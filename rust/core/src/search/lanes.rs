@@ -49,6 +49,12 @@ pub(crate) fn within(numbers: &Vector, limits: &Vector, bits: &[Mask; LANES]) ->
     all
 }
 
+/// The distance that a number in a lane stands for, if none was shortened.
+#[inline]
+pub(crate) fn whole(number: i16) -> Distance {
+    Distance::from(number.wrapping_sub(ZERO) as u16)
+}
+
 /// The lanes of a mask.
 #[inline]
 pub(crate) fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
@@ -128,9 +134,15 @@ impl<'a> Scale<'a> {
         !self.bounds.is_empty()
     }
 
+    /// Whether the number in a lane tells the distance.
+    #[inline]
+    pub fn is_exact(&self) -> bool {
+        self.shift == 0
+    }
+
     /// The distances between all categories of an attribute, if they are as long as lanes are.
     pub fn short(&self, attribute: usize) -> Option<&[i16]> {
-        (self.shift == 0).then(|| &self.distances[attribute][..])
+        self.is_exact().then(|| &self.distances[attribute][..])
     }
 
     /// Distances from the category of each lane to all categories of an attribute. Idle lanes repeat the first, so that the
@@ -165,8 +177,8 @@ impl<'a> Scale<'a> {
     /// The distance of two tuples given by the numbers of their categories, and its number in a lane.
     #[inline]
     pub fn distance(&self, number: i16, from: &[u32], to: &[u32]) -> Distance {
-        if self.shift == 0 {
-            return Distance::from(number.wrapping_sub(ZERO) as u16);
+        if self.is_exact() {
+            return whole(number);
         }
         self.exact(from, to)
     }

@@ -6,6 +6,7 @@
 //! - [`scale`]: distances as whole numbers, so that ties are exact.
 //! - [`hierarchy`], [`tree`]: search trees over the distinct tuples.
 //! - [`lanes`]: distances from a few tuples at once.
+//! - [`smallest`]: the smallest of these, where all tuples are looked at.
 //! - [`Index`]: what those tuples look for, whatever it is that they want to know of it.
 //! - [`ordered`], with [`line`] and [`branches`]: attributes without a matrix.
 //! - [`alone`]: the search for one tuple that has some.
@@ -17,12 +18,14 @@ pub(crate) mod lanes;
 mod line;
 pub(crate) mod ordered;
 pub(crate) mod scale;
+mod smallest;
 pub(crate) mod tree;
 
 use self::alone::Near;
 use self::hierarchy::Hierarchy;
 use self::lanes::{LANES, Mask, NONE, Scale, Tables, Vector};
 use self::scale::{Distance, Space};
+use self::smallest::Smallest;
 use self::tree::Tree;
 use crate::control::Control;
 use crate::error::Result;
@@ -60,6 +63,8 @@ pub(crate) struct Room<F> {
     /// Nodes to look at, for the batch and for one tuple.
     stack: Vec<Open>,
     pub near: Vec<Near>,
+    /// What is near where all tuples are looked at.
+    smallest: Smallest,
     /// What has been found for each tuple of the batch.
     pub lanes: [F; LANES],
 }
@@ -129,6 +134,71 @@ impl<'a> Index<'a> {
             node = parent;
         }
         Ok(())
+    }
+
+    /// Whether so many records are best found by looking at all tuples, with the smallest distances of each lane in order.
+    pub fn looks_at_all(&self, wanted: usize) -> bool {
+        !self.scale.is_bounded() && self.scale.is_exact() && wanted <= smallest::MOST
+    }
+
+    /// Finds the nearest records of the batch that way, so many or, with those as far as the last of them, more: calls
+    /// `found` with the lane, the distance and the places of each tuple, in the order of places, and gives the distance of
+    /// the last record wanted by each lane.
+    pub fn look_at_all<F>(
+        &self,
+        leaf: u32,
+        wanted: usize,
+        room: &mut Room<F>,
+        mut found: impl FnMut(&mut F, Distance, (u32, u32)),
+    ) -> [Distance; LANES] {
+        room.smallest.restart(&room.limits, wanted);
+        let (node, all) = (self.tree.nodes[leaf as usize], self.tree.nodes[0]);
+        // The nearest come first, and most others are too far.
+        self.look_at_some((node.start, node.end), &room.tables, &mut room.smallest);
+        let own = room.smallest.near.len();
+        self.look_at_some((all.start, node.start), &room.tables, &mut room.smallest);
+        let before = room.smallest.near.len();
+        room.smallest.near[..before].rotate_left(own);
+        self.look_at_some((node.end, all.end), &room.tables, &mut room.smallest);
+        let limits = room.smallest.limits();
+        for &(tuple, sums) in &room.smallest.near {
+            let places = (self.starts[tuple as usize], self.starts[tuple as usize + 1]);
+            for lane in lanes::lanes(lanes::within(&sums, &limits, &room.bits)) {
+                found(&mut room.lanes[lane], lanes::whole(sums[lane]), places);
+            }
+        }
+        limits.map(lanes::whole)
+    }
+
+    /// Looks at every tuple of a range for the smallest distances.
+    fn look_at_some(&self, (start, end): (u32, u32), tables: &Tables, smallest: &mut Smallest) {
+        let all = &self.categories[start as usize * self.attributes..end as usize * self.attributes];
+        // What has a known length is added up without a loop.
+        match self.attributes {
+            1 => self.keep_near(all.as_chunks::<1>().0.iter().map(|x| &x[..]), start, tables, smallest),
+            2 => self.keep_near(all.as_chunks::<2>().0.iter().map(|x| &x[..]), start, tables, smallest),
+            3 => self.keep_near(all.as_chunks::<3>().0.iter().map(|x| &x[..]), start, tables, smallest),
+            4 => self.keep_near(all.as_chunks::<4>().0.iter().map(|x| &x[..]), start, tables, smallest),
+            attributes => self.keep_near(all.chunks_exact(attributes), start, tables, smallest),
+        }
+    }
+
+    /// Keeps those that are near of tuples that follow each other, given by their categories.
+    fn keep_near<'b>(
+        &self,
+        tuples: impl Iterator<Item = &'b [u32]>,
+        first: u32,
+        tables: &Tables,
+        smallest: &mut Smallest,
+    ) {
+        let mut limits = smallest.limits();
+        for (tuple, to) in (first..).zip(tuples) {
+            let sums = tables.sum(to);
+            if lanes::any_within(&sums, &limits) {
+                smallest.add(tuple, sums, self.starts[tuple as usize + 1] - self.starts[tuple as usize]);
+                limits = smallest.limits();
+            }
+        }
     }
 
     /// The node that another one is a part of, and its other part.

@@ -149,7 +149,17 @@ impl<'a> Search<'a> {
         let index = &self.all.index;
         if self.all.is_by_matrices() {
             index.begin(tuples.iter().map(|&tuple| index.tuple(tuple)), room);
-            index.search_from(self.leaves[first as usize], room, control)?;
+            let leaf = self.leaves[first as usize];
+            if index.looks_at_all(self.k + 1) {
+                let limits = index.look_at_all(leaf, self.k + 1, room, |lane, distance, (start, end)| {
+                    lane.found.push((distance, start, end));
+                });
+                for (lane, limit) in room.lanes.iter_mut().zip(limits) {
+                    lane.nearest.limit = limit;
+                }
+            } else {
+                index.search_from(leaf, room, control)?;
+            }
         } else {
             for (lane, &tuple) in room.lanes.iter_mut().zip(tuples) {
                 let leaf = self.leaves[tuple as usize];
