@@ -51,7 +51,10 @@ impl Hierarchy {
         let all: u64 = space.counts.iter().sum();
         let reach: Vec<Distance> = (0..space.len() as u32)
             .into_par_iter()
-            .map(|category| reach(space.row(category), &space.counts, all / BEYOND))
+            .map_init(Vec::new, |row, category| {
+                space.row(category).copy_to(row);
+                reach(row, &space.counts, all / BEYOND)
+            })
             .collect();
         Self::new(space, &reach)
     }
@@ -165,7 +168,7 @@ impl Hierarchy {
                     join(out[group.parts as usize], out[group.parts as usize + 1])
                 } else {
                     let members = &self.order[group.start as usize..group.end as usize];
-                    let each = members.iter().map(|&c| of(row[c as usize]));
+                    let each = members.iter().map(|&c| of(row.to(c)));
                     each.reduce(&join).unwrap_or_default()
                 };
                 kept[index] = keep(out[index]);
@@ -231,7 +234,7 @@ fn halve(categories: &mut [u32], space: &Space, reach: &[Distance]) -> (usize, D
     if low < high {
         categories.sort_unstable_by_key(|c| (std::cmp::Reverse(reach_of(c)), *c));
         let levels = categories.chunk_by(|a, b| reach_of(a) == reach_of(b)).map(<[u32]>::len);
-        let largest = space.row(categories[0]).iter().copied().max().unwrap_or(0);
+        let largest = space.row(categories[0]).largest();
         return (nearest_to_half(levels, categories.len()), largest + (high - low));
     }
     let (clusters, width) = clusters(categories, space);
@@ -274,15 +277,15 @@ fn clusters(categories: &[u32], space: &Space) -> (Vec<u8>, Distance) {
         best.unwrap_or(0)
     };
     let from_any = space.row(categories[0]);
-    let mut centre = categories[farthest(&|i| from_any[categories[i] as usize])];
+    let mut centre = categories[farthest(&|i| from_any.to(categories[i]))];
     let mut nearest = vec![Distance::MAX; categories.len()];
     let mut clusters = vec![0; categories.len()];
     let mut width = 0;
     for index in 0..CENTRES {
         let row = space.row(centre);
         for ((near, cluster), &c) in nearest.iter_mut().zip(&mut clusters).zip(categories) {
-            if row[c as usize] < *near {
-                (*near, *cluster) = (row[c as usize], index as u8);
+            if row.to(c) < *near {
+                (*near, *cluster) = (row.to(c), index as u8);
             }
         }
         let next = farthest(&|i| nearest[i]);

@@ -4,7 +4,7 @@
 //! makes a few instructions of each operation on all lanes. Distances that need more bits are shifted down: no sum gets
 //! larger than the exact one shifted down, so that nothing near is missed, and what passes is looked at exactly.
 
-use rayon::prelude::*;
+use std::borrow::Cow;
 
 use super::hierarchy::Hierarchy;
 use super::scale::{Distance, Space};
@@ -70,7 +70,7 @@ pub(crate) struct Scale<'a> {
     spaces: &'a [Space],
     hierarchies: &'a [Hierarchy],
     /// Shortened distances from each category to each other, by attribute,
-    distances: Vec<Vec<i16>>,
+    distances: Vec<Cow<'a, [i16]>>,
     /// and to the nearest member of each group, and whether all its members are equally distant; none if nothing bounds
     /// a search.
     bounds: Vec<Vec<(i16, bool)>>,
@@ -101,7 +101,7 @@ impl<'a> Scale<'a> {
             hierarchy.table(space, of, join, |(least, most)| (least as i16, least == most))
         };
         Ok(Self {
-            distances: spaces.iter().map(|s| s.distances().par_iter().map(|&x| shorten(x)).collect()).collect(),
+            distances: spaces.iter().map(|space| space.shortened(shift)).collect(),
             bounds: hierarchies.iter().zip(spaces).filter(|_| bounded).map(bounds_of).collect(),
             first_category: firsts(spaces.iter().map(Space::len)),
             first_group: firsts(hierarchies.iter().map(Hierarchy::len)),
@@ -187,7 +187,7 @@ impl<'a> Scale<'a> {
     #[inline]
     pub fn exact(&self, from: &[u32], to: &[u32]) -> Distance {
         let each = self.spaces.iter().zip(&self.first_category).zip(from.iter().zip(to));
-        each.map(|((space, first), (from, to))| space.row(from - first)[(to - first) as usize]).sum()
+        each.map(|((space, first), (from, to))| space.distance(from - first, to - first)).sum()
     }
 
     /// What the members of some groups, one for each attribute, are distant from a tuple at least, and whether all are

@@ -6,6 +6,8 @@
 //! of the attributes, but sums that are equal only by an identity between logarithms may differ in the last digit, as
 //! they would in floating point. Differences on lines of fractions are whole on that grid too, whatever is beside them.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::branches::Branches;
@@ -48,10 +50,69 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Steps of the grid that the largest sum has where distances are no fractions.
 const GRID: f64 = (1u64 << 48) as f64;
 
+/// Distances in as few bits as they need: fewer take less time to write and to come to.
+#[derive(Debug)]
+enum Distances {
+    /// Of 16 bits, all of them used: lanes have signed numbers.
+    Short(Vec<i16>),
+    Long(Vec<Distance>),
+}
+
+/// Distances from one category to all.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Row<'a> {
+    Short(&'a [i16]),
+    Long(&'a [Distance]),
+}
+
+impl Row<'_> {
+    /// The distance to a category.
+    #[inline]
+    pub fn to(self, category: u32) -> Distance {
+        match self {
+            Row::Short(row) => long(row[category as usize]),
+            Row::Long(row) => row[category as usize],
+        }
+    }
+
+    /// Writes the distances to all categories over others.
+    pub fn copy_to(self, row: &mut Vec<Distance>) {
+        row.clear();
+        match self {
+            Row::Short(short) => row.extend(short.iter().map(|&x| long(x))),
+            Row::Long(long) => row.extend_from_slice(long),
+        }
+    }
+
+    /// The sum of distances to all categories, each as often as it has records.
+    pub fn sum(self, records: &[u64]) -> u128 {
+        match self {
+            // So many records as would make this too large do not fit into memory.
+            Row::Short(row) => row.iter().zip(records).map(|(&x, &n)| long(x) * n).sum::<u64>().into(),
+            Row::Long(row) => row.iter().zip(records).map(|(&x, &n)| u128::from(x) * u128::from(n)).sum(),
+        }
+    }
+
+    /// The largest distance.
+    pub fn largest(self) -> Distance {
+        match self {
+            Row::Short(row) => row.iter().map(|&x| long(x)).max(),
+            Row::Long(row) => row.iter().copied().max(),
+        }
+        .unwrap_or(0)
+    }
+}
+
+/// The distance that is held in 16 bits.
+#[inline]
+fn long(short: i16) -> Distance {
+    Distance::from(short as u16)
+}
+
 /// The categories of an attribute that occur, numbered anew without gaps, and their distances.
 #[derive(Debug)]
 pub(crate) struct Space {
-    distances: Vec<Distance>,
+    distances: Distances,
     /// The largest of them.
     pub largest: Distance,
     /// Whether different categories lie at distance 0.
@@ -63,17 +124,18 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// The codes that occur, how many records each code has, and what fills in the distances from one of them to all.
+    /// The codes that occur, how many records each code has, what fills in the distances from one of them to all, and
+    /// whether 16 bits hold all of these.
     fn new(
         codes: &[u32],
         counts: &[u64],
         measure: impl Fn(u32, &mut [Distance]) + Sync,
+        are_short: bool,
         control: &Control,
     ) -> Result<Self> {
-        let mut distances = vec![0; codes.len() * codes.len()];
-        let rows = distances.par_chunks_mut(codes.len().max(1)).zip(codes).enumerate();
-        let rows = rows.map(|(own, (row, &code))| {
-            measure(code, row);
+        let d = codes.len();
+        let rows = |own: usize, row: &mut [Distance]| {
+            measure(codes[own], row);
             control.check()?;
             let (mut largest, mut nowhere) = (0, 0);
             for &x in &*row {
@@ -81,8 +143,28 @@ impl Space {
                 nowhere += usize::from(x == 0);
             }
             Ok((largest, nowhere > usize::from(row[own] == 0)))
-        });
-        let (largest, has_twins) = rows.try_reduce(|| (0, false), |a, b| Ok((a.0.max(b.0), a.1 || b.1)))?;
+        };
+        let join = |a: (Distance, bool), b: (Distance, bool)| Ok((a.0.max(b.0), a.1 || b.1));
+        let (distances, (largest, has_twins)) = if are_short {
+            let mut distances = vec![0; d * d];
+            let each = distances.par_chunks_mut(d.max(1)).enumerate();
+            let each = each.map_init(
+                || vec![0; d],
+                |long, (own, short)| {
+                    let found = rows(own, long)?;
+                    short.iter_mut().zip(long).for_each(|(short, x)| *short = *x as i16);
+                    Ok(found)
+                },
+            );
+            let found = each.try_reduce(|| (0, false), join)?;
+            debug_assert!(found.0 <= Distance::from(u16::MAX), "distances are short");
+            (Distances::Short(distances), found)
+        } else {
+            let mut distances = vec![0; d * d];
+            let each = distances.par_chunks_mut(d.max(1)).enumerate().map(|(own, row)| rows(own, row));
+            let found = each.try_reduce(|| (0, false), join)?;
+            (Distances::Long(distances), found)
+        };
         let counts = codes.iter().map(|&code| counts[code as usize]).collect();
         Ok(Self { distances, largest, has_twins, counts, codes: codes.to_vec() })
     }
@@ -92,15 +174,34 @@ impl Space {
         self.counts.len()
     }
 
-    /// Distances from each category to all, category after category.
-    pub fn distances(&self) -> &[Distance] {
-        &self.distances
+    /// Distances from each category to all, category after category, without some of their lowest bits, so that 16 are
+    /// enough.
+    pub fn shortened(&self, shift: u32) -> Cow<'_, [i16]> {
+        match &self.distances {
+            Distances::Short(short) if shift == 0 => Cow::Borrowed(short),
+            Distances::Short(short) => short.par_iter().map(|&x| (long(x) >> shift) as i16).collect::<Vec<_>>().into(),
+            Distances::Long(long) => long.par_iter().map(|&x| (x >> shift) as i16).collect::<Vec<_>>().into(),
+        }
     }
 
     /// Distances from one category to all.
     #[inline]
-    pub fn row(&self, category: u32) -> &[Distance] {
-        &self.distances[category as usize * self.len()..][..self.len()]
+    pub fn row(&self, category: u32) -> Row<'_> {
+        let d = self.len();
+        match &self.distances {
+            Distances::Short(short) => Row::Short(&short[category as usize * d..][..d]),
+            Distances::Long(long) => Row::Long(&long[category as usize * d..][..d]),
+        }
+    }
+
+    /// The distance between two categories.
+    #[inline]
+    pub fn distance(&self, from: u32, to: u32) -> Distance {
+        let cell = from as usize * self.len() + to as usize;
+        match &self.distances {
+            Distances::Short(short) => long(short[cell]),
+            Distances::Long(long) => long[cell],
+        }
     }
 
     /// The category of each code, of so many; 0 for those that do not occur.
@@ -192,7 +293,11 @@ pub(crate) fn measured<'a>(
         });
     }
     let lines = unscaled.iter().filter_map(|x| if let Unscaled::Line(numbers) = x { Some(numbers) } else { None });
-    let scale = unit(are_fractions.then_some(&levels[..]), largest_sum, &lines.collect::<Vec<_>>());
+    let lines: Vec<&Numbers> = lines.collect();
+    let scale = unit(are_fractions.then_some(&levels[..]), largest_sum, &lines);
+    let all = largest_sum + lines.iter().map(|line| line.largest()).sum::<f64>();
+    // Each attribute may be rounded up.
+    let are_short = all * scale + meanings.len() as f64 <= f64::from(u16::MAX - 1);
     let (mut spaces, mut ordered) = (Vec::new(), Vec::new());
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for (attribute, unscaled) in unscaled.into_iter().enumerate() {
@@ -216,7 +321,7 @@ pub(crate) fn measured<'a>(
                         *x = found.distance(category(from), category(to));
                     }
                 };
-                spaces.push(Space::new(codes, counts, measure, control)?);
+                spaces.push(Space::new(codes, counts, measure, are_short, control)?);
                 with.push(attribute);
             }
             None => {
@@ -227,7 +332,7 @@ pub(crate) fn measured<'a>(
                         row.iter_mut().zip(codes).for_each(|(cell, &to)| *cell = whole(meaning.distance(from, to)));
                     }
                 };
-                spaces.push(Space::new(codes, counts, measure, control)?);
+                spaces.push(Space::new(codes, counts, measure, are_short, control)?);
                 with.push(attribute);
             }
         }
@@ -383,9 +488,10 @@ mod tests {
         let first = [0.0, 1.0 / 3.0, 1.0 / 3.0, 0.0].to_vec();
         let second = [0.0, 3.0 / 11.0, 1.0 / 6.0, 3.0 / 11.0, 0.0, 0.5, 1.0 / 6.0, 0.5, 0.0].to_vec();
         let found = scaled(&[first, second]);
-        assert_eq!(found[0].row(0), [0, 22]);
-        assert_eq!(found[1].row(0), [0, 18, 11]);
-        assert_eq!(found[0].row(0)[1] + found[1].row(0)[2], found[1].row(1)[2]);
+        let distances = |space: &Space| (0..space.len() as u32).map(|to| space.distance(0, to)).collect::<Vec<_>>();
+        assert_eq!(distances(&found[0]), [0, 22]);
+        assert_eq!(distances(&found[1]), [0, 18, 11]);
+        assert_eq!(found[0].distance(0, 1) + found[1].distance(0, 2), found[1].distance(1, 2));
     }
 
     #[test]
@@ -412,7 +518,7 @@ mod tests {
     fn other_numbers_keep_their_order() {
         let x = std::f64::consts::LN_2;
         let found = scaled(&[[0.0, x, x, 0.0].to_vec(), [0.0, x * (1.0 + 1e-9), x * (1.0 + 1e-9), 0.0].to_vec()]);
-        assert!(found[0].row(0)[1] < found[1].row(0)[1]);
+        assert!(found[0].distance(0, 1) < found[1].distance(0, 1));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::memory;
 use crate::search::hierarchy::Hierarchy;
 use crate::search::lanes::Scale;
 use crate::search::ordered::{Ordered, Span};
-use crate::search::scale::{Distance, Space};
+use crate::search::scale::{Distance, Row, Space};
 use crate::search::tree::Tree;
 
 /// Buckets, about, for up to two attributes and for more: more are more to add up, fewer have looser bounds and more
@@ -589,7 +589,7 @@ impl<'a, T: Bound> Ends<'a, T> {
                 let mut sum = 0;
                 let categories = &self.codes[slot * attributes..][..attributes];
                 for (a, (largest, &category)) in self.largest.iter_mut().zip(&categories[..with]).enumerate() {
-                    let x = self.all.spaces[a].row(self.all.codes[a][from])[category as usize];
+                    let x = self.all.spaces[a].distance(self.all.codes[a][from], category);
                     *largest = x.max(*largest);
                     sum += x;
                 }
@@ -625,7 +625,7 @@ impl<'a, T: Bound> Ends<'a, T> {
     #[inline]
     fn distance(&self, a: usize, b: usize) -> Distance {
         let each = self.all.spaces.iter().zip(self.all.codes);
-        let with: Distance = each.map(|(space, codes)| space.row(codes[a])[codes[b] as usize]).sum();
+        let with: Distance = each.map(|(space, codes)| space.distance(codes[a], codes[b])).sum();
         let each = self.all.ordered.iter().zip(&self.all.codes[self.all.spaces.len()..]);
         with + each.map(|(ordered, codes)| ordered.distance(codes[a], codes[b])).sum::<Distance>()
     }
@@ -639,8 +639,8 @@ fn find(sums: &[(u32, u32)], nth: u32) -> (u32, u32) {
 }
 
 /// The largest of these distances to some categories, as a bound.
-fn longest<T: Bound>(distances: &[Distance], bits: u32) -> impl Fn(&[u32]) -> T {
-    move |to| T::of(short(to.iter().map(|&c| distances[c as usize]).max().unwrap_or(0), bits))
+fn longest<T: Bound>(distances: Row<'_>, bits: u32) -> impl Fn(&[u32]) -> T {
+    move |to| T::of(short(to.iter().map(|&c| distances.to(c)).max().unwrap_or(0), bits))
 }
 
 /// A distance without its lowest bits, rounded up.

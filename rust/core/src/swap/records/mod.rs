@@ -215,10 +215,7 @@ impl<'a> Table<'a> {
             .spaces
             .iter()
             .map(|space| {
-                let sum = |category| {
-                    let cells = space.row(category).iter().zip(&space.counts);
-                    cells.map(|(&x, &n)| u128::from(x) * u128::from(n)).sum()
-                };
+                let sum = |category| space.row(category).sum(&space.counts);
                 (0..space.len() as u32).map(sum).collect()
             })
             .collect();
