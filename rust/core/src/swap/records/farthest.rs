@@ -490,13 +490,15 @@ impl<'a, T: Bound> Ends<'a, T> {
                 *far = far.plus(T::of(short(ordered.farthest(codes[from], &spans[a]), self.bits)));
             }
         }
+        // The largest is found on the way.
+        let mut largest = T::default();
         for (far, &alive) in self.far.iter_mut().zip(&self.alive) {
             *far = *far & alive;
+            largest = largest.max(*far);
         }
         self.farthest.clear();
         let mut most = 0;
         loop {
-            let largest = self.far.iter().copied().max().unwrap_or_default();
             let (bound, known) = (largest.distance(), short(most, self.bits) + 1);
             if bound < known || bound == 0 {
                 return Ok(self.draw_found(rng));
@@ -522,6 +524,7 @@ impl<'a, T: Bound> Ends<'a, T> {
                 return Ok(place);
             }
             most = self.look(from, most);
+            largest = self.far.iter().copied().max().unwrap_or_default();
         }
     }
 
