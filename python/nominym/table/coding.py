@@ -206,11 +206,18 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
         if isinstance(found, pa.LargeListArray):
             order = np.arange(len(found))  # by their items already
         else:
-            order = np.lexsort((~np.signbit(found), found)) if is_float else by_name(found)  # by size, −0 before 0
+            order = _by_size(found.to_numpy()) if is_float else by_name(found)
         column = Column(codes, listed, name, kind, _own_order(values))
     column = column.arranged(order[column.counts[order] > 0])
     column.check_missing(missing)
     return column
+
+
+def _by_size(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the order of different numbers by size, −0 before 0."""
+    if np.count_nonzero(numbers == 0) < 2:
+        return np.argsort(numbers)  # several times as fast as a stable order
+    return np.lexsort((~np.signbit(numbers), numbers))
 
 
 def by_name(values: Any) -> NDArray[np.int64]:

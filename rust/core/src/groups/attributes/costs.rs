@@ -84,38 +84,59 @@ pub(super) struct Line {
     at: Vec<f32>,
     /// Cost between what is missing and everything else.
     gap: f32,
-    /// Place of each category in ascending order, what is missing at the end;
-    pub(super) rank: Vec<u32>,
+    /// None where the categories are in ascending order already, as those of a column of numbers are.
+    sorted: Option<Sorted>,
+}
+
+/// Categories in ascending order, what is missing at the end.
+struct Sorted {
+    /// Place of each category,
+    rank: Vec<u32>,
     /// and the positions in that order.
-    pub(super) ascending: Vec<f32>,
+    positions: Vec<f32>,
 }
 
 impl Line {
     fn new(positions: &[f64], gap: f64, weight: f64) -> Self {
-        let mut order: Vec<u32> = (0..positions.len() as u32).collect();
+        let is_sorted = positions.is_sorted_by(|a, b| a.total_cmp(b).is_le());
+        let mut order: Vec<u32> = if is_sorted { Vec::new() } else { (0..positions.len() as u32).collect() };
         order.par_sort_unstable_by(|&a, &b| positions[a as usize].total_cmp(&positions[b as usize]).then(a.cmp(&b)));
+        let nth = |place: usize| positions[if is_sorted { place } else { order[place] as usize }];
         // Around the middle, where most values are, single precision loses fewest digits.
-        let known = order.partition_point(|&c| !positions[c as usize].is_nan());
-        let middle = if known > 0 { positions[order[known / 2] as usize] } else { 0.0 };
+        let known = positions.iter().filter(|x| !x.is_nan()).count();
+        let middle = if known > 0 { nth(known / 2) } else { 0.0 };
         let at: Vec<f32> = positions.iter().map(|x| ((x - middle) * weight.sqrt()) as f32).collect();
-        let mut rank = vec![0; order.len()];
-        for (place, &category) in (0..).zip(&order) {
-            rank[category as usize] = place;
-        }
-        let ascending = order.iter().map(|&category| at[category as usize]).collect();
-        Self { at, gap: (weight * gap * gap) as f32, rank, ascending }
+        let sorted = (!is_sorted).then(|| {
+            let mut rank = vec![0; order.len()];
+            for (place, &category) in (0..).zip(&order) {
+                rank[category as usize] = place;
+            }
+            Sorted { rank, positions: order.iter().map(|&category| at[category as usize]).collect() }
+        });
+        Self { at, gap: (weight * gap * gap) as f32, sorted }
     }
 
+    /// Number of categories.
+    pub(super) fn len(&self) -> usize {
+        self.at.len()
+    }
+
+    /// Place of each category in ascending order; none where that is its number.
+    pub(super) fn ranks(&self) -> Option<&[u32]> {
+        self.sorted.as_ref().map(|sorted| &sorted.rank[..])
+    }
+
+    /// Positions in ascending order, those of what is missing at the end.
     #[inline]
-    fn between(&self, a: f32, b: f32) -> f32 {
+    pub(super) fn ascending(&self) -> &[f32] {
+        self.sorted.as_ref().map_or(&self.at, |sorted| &sorted.positions)
+    }
+
+    /// The cost between two positions.
+    #[inline]
+    pub(super) fn between(&self, a: f32, b: f32) -> f32 {
         let cost = (a - b) * (a - b);
         if cost.is_nan() { if a.is_nan() && b.is_nan() { 0.0 } else { self.gap } } else { cost }
-    }
-
-    /// The cost between the first and the last of some places in ascending order.
-    #[inline]
-    pub(super) fn width(&self, first: u32, last: u32) -> f32 {
-        self.between(self.ascending[first as usize], self.ascending[last as usize])
     }
 }
 

@@ -28,19 +28,21 @@ pub(super) struct Order<'a> {
 
 /// Categories in places, so that every part of them is a range of places; and how parts are split.
 struct Hierarchy<'a> {
-    place: Cow<'a, [u32]>,
+    /// None where the place of a category is its number.
+    place: Option<Cow<'a, [u32]>>,
     splits: Splits<'a>,
 }
 
 enum Splits<'a> {
     /// One by one, the first being that of all categories.
     Listed(Vec<Split>),
-    /// About in the middle: of values on a line, or of those that are all as far from each other and cost so much.
-    Halves { widths: Widths<'a>, salt: u64 },
+    /// About in the middle, so many: of values on a line, or of those that are all as far from each other and cost so much.
+    Halves { places: u32, widths: Widths<'a>, salt: u64 },
 }
 
 enum Widths<'a> {
-    Line(&'a Line),
+    /// Positions in ascending order, and what differences cost.
+    Line(&'a [f32], &'a Line),
     Even(f32),
 }
 
@@ -63,16 +65,25 @@ const NO_SPLIT: Split = Split { width: 0.0, middle: 0, sides: 0, turned: false }
 struct Way<'a> {
     hierarchy: &'a Hierarchy<'a>,
     place: u32,
-    /// The part: the number of its split, or its range of places.
+    /// The part: the number of its split, or its range of places,
     at: (u32, u32),
+    /// and where that begins and ends on a line.
+    ends: (f32, f32),
     /// Width of that part; 0 at the end.
     width: f32,
 }
 
 impl<'a> Way<'a> {
     fn new(hierarchy: &'a Hierarchy<'a>, category: u32) -> Self {
-        let at = (0, if let Splits::Halves { .. } = hierarchy.splits { hierarchy.place.len() as u32 } else { 0 });
-        let mut way = Self { hierarchy, place: hierarchy.place[category as usize], at, width: 0.0 };
+        let (end, ends) = match &hierarchy.splits {
+            Splits::Listed(_) => (0, (0.0, 0.0)),
+            Splits::Halves { places, widths: Widths::Even(_), .. } => (*places, (0.0, 0.0)),
+            Splits::Halves { places, widths: Widths::Line(line, _), .. } => {
+                (*places, (line[0], line[*places as usize - 1]))
+            }
+        };
+        let place = hierarchy.place.as_ref().map_or(category, |place| place[category as usize]);
+        let mut way = Self { hierarchy, place, at: (0, end), ends, width: 0.0 };
         way.measure();
         way
     }
@@ -82,7 +93,7 @@ impl<'a> Way<'a> {
         self.width = match &self.hierarchy.splits {
             Splits::Listed(splits) => splits.get(self.at.0 as usize).map_or(0.0, |split| split.width),
             Splits::Halves { .. } if self.at.1 - self.at.0 < 2 => 0.0,
-            Splits::Halves { widths: Widths::Line(line), .. } => line.width(self.at.0, self.at.1 - 1),
+            Splits::Halves { widths: Widths::Line(_, line), .. } => line.between(self.ends.0, self.ends.1),
             Splits::Halves { widths: Widths::Even(cost), .. } => *cost,
         };
     }
@@ -97,12 +108,17 @@ impl<'a> Way<'a> {
                 self.at.0 = split.sides + u32::from(second);
                 (second, split.turned)
             }
-            Splits::Halves { salt, .. } => {
+            Splits::Halves { salt, widths, .. } => {
                 let (start, end) = self.at;
                 let random = mixed(*salt ^ (u64::from(start) << 32 | u64::from(end)));
                 let middle = middle(start, end, random);
                 let second = self.place >= middle;
                 self.at = if second { (middle, end) } else { (start, middle) };
+                match widths {
+                    Widths::Line(line, _) if second => self.ends.0 = line[middle as usize],
+                    Widths::Line(line, _) => self.ends.1 = line[middle as usize - 1],
+                    Widths::Even(_) => {}
+                }
                 (second, random & 1 == 1)
             }
         };
@@ -173,16 +189,19 @@ fn hierarchy<'a>(weighted: &'a Weighted<'_>, rng: &mut ChaCha20Rng) -> Hierarchy
             by_distance(weighted.meaning.categories(), LOOKED, |a, b| weighted.between(a, b), rng)
         }
         Cells::Line(line) => {
-            let splits = Splits::Halves { widths: Widths::Line(line), salt: rng.random() };
-            Hierarchy { place: Cow::Borrowed(&line.rank), splits }
+            let (places, widths) = (line.len() as u32, Widths::Line(line.ascending(), line));
+            let splits = Splits::Halves { places, widths, salt: rng.random() };
+            Hierarchy { place: line.ranks().map(Cow::Borrowed), splits }
         }
         Cells::Equality(numbers, cost) => {
             // Equal categories have neighbouring places, and who is next to whom is random.
             let last = numbers.iter().max().map_or(0, |&last| last as usize + 1);
             let mut shuffled: Vec<u32> = (0..last as u32).collect();
             shuffled.shuffle(rng);
-            let place = numbers.iter().map(|&number| shuffled[number as usize]).collect();
-            Hierarchy { place, splits: Splits::Halves { widths: Widths::Even(*cost), salt: rng.random() } }
+            let place: Vec<u32> = numbers.iter().map(|&number| shuffled[number as usize]).collect();
+            let (places, widths) = (place.len() as u32, Widths::Even(*cost));
+            let splits = Splits::Halves { places, widths, salt: rng.random() };
+            Hierarchy { place: Some(Cow::Owned(place)), splits }
         }
         Cells::Tree(Branches { tree, .. }) => by_branch(tree, weighted, rng),
     }
@@ -225,7 +244,7 @@ fn by_distance(
         parts.push((sides as usize, start, depth + 1, first));
         parts.push((sides as usize + 1, middle, depth + 1, second));
     }
-    Hierarchy { place: Cow::Owned(place), splits: Splits::Listed(splits) }
+    Hierarchy { place: Some(Cow::Owned(place)), splits: Splits::Listed(splits) }
 }
 
 /// Splits categories by which of two is nearer. Those equally near go as blocks of neighbours to the smaller side: in a
@@ -322,7 +341,7 @@ fn by_branch(tree: &Tree, weighted: &Weighted<'_>, rng: &mut ChaCha20Rng) -> Hie
     }
     let place = |category| tree.place(category).map_or(0, |place| place_of_node[node_of[place as usize] as usize]);
     let place = (0..tree.categories() as u32).map(place).collect();
-    Hierarchy { place: Cow::Owned(place), splits: Splits::Listed(splits) }
+    Hierarchy { place: Some(Cow::Owned(place)), splits: Splits::Listed(splits) }
 }
 
 /// A part of what is at or below a concept: the concept itself, or a branch.
@@ -369,7 +388,8 @@ mod tests {
             let attribute = Attribute { codes: &codes, meaning, missing: None };
             let costs = Costs::new(&[attribute], &Control::new()).unwrap();
             let order = Order::new(&costs, &mut rng);
-            let mut places: Vec<u32> = order.hierarchies[0].place.to_vec();
+            let mut places: Vec<u32> =
+                order.hierarchies[0].place.as_ref().map_or_else(|| (0..d as u32).collect(), |place| place.to_vec());
             places.sort_unstable();
             assert_eq!(places, codes);
             let mut keys: Vec<u64> = codes.iter().map(|&c| order.key(&[c])).collect();
