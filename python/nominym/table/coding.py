@@ -206,7 +206,7 @@ def code(values: Any, name: str | None = None, missing: Missing = "keep") -> Col
         if isinstance(found, pa.LargeListArray):
             order = np.arange(len(found))  # by their items already
         else:
-            order = _by_size(found.to_numpy()) if is_float else by_name(found)
+            order = _by_size(np.asarray(found)) if is_float else by_name(found)
         column = Column(codes, listed, name, kind, _own_order(values))
     column = column.arranged(order[column.counts[order] > 0])
     column.check_missing(missing)

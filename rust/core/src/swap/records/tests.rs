@@ -194,7 +194,7 @@ fn every_cluster_is_that_of_brute_force() {
             (far, order)
         };
         let every: Vec<(Vec<f64>, Vec<f64>)> = (0..n as u32).map(measured).collect();
-        for (k, leaf) in [(1, 4), (7, 16), (20, LEAF), (n, LEAF)] {
+        for (k, leaf) in [(1, 4), (7, 16), (20, LEAF), (31, LEAF), (32, LEAF), (n, LEAF)] {
             let table = sample.table(leaf);
             let search = table.search(k).unwrap();
             let clusters = Clusters::new(&search, &Control::new()).unwrap();
