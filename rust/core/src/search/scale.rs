@@ -234,6 +234,9 @@ enum Unscaled<'a> {
     Tree(Branches<'a>),
 }
 
+/// What needs memory here.
+const WHAT: &str = "distances between categories";
+
 /// Gives attributes a common unit, and those with few categories the distances of all pairs, given their meanings and how
 /// many records each code has.
 ///
@@ -260,10 +263,10 @@ pub(crate) fn measured<'a>(
     };
     let dense = || meanings.iter().zip(&present).filter(|(meaning, _)| is_dense(meaning));
     let squares = || dense().map(|(_, codes)| codes.len() * codes.len());
-    // Distances between the categories that occur, and, of one attribute after another, which of them are different.
-    let distances = size_of::<Distance>() * (squares().sum::<usize>() + squares().max().unwrap_or(0));
+    // Of one attribute after another, which distances are different.
+    let different = size_of::<f64>() * squares().max().unwrap_or(0);
     let without: usize = meanings.iter().map(|meaning| meaning.categories()).sum();
-    memory::require(distances + ORDERED * without, "distances between categories")?;
+    memory::require(different + ORDERED * without, WHAT)?;
     let (mut levels, mut are_fractions, mut largest_sum) = (Vec::new(), true, 0.0);
     let mut unscaled = Vec::with_capacity(meanings.len());
     for (&meaning, codes) in meanings.iter().zip(&present) {
@@ -298,6 +301,11 @@ pub(crate) fn measured<'a>(
     let all = largest_sum + lines.iter().map(|line| line.largest()).sum::<f64>();
     // Each attribute may be rounded up.
     let are_short = all * scale + meanings.len() as f64 <= f64::from(u16::MAX - 1);
+    let (cell, longest) =
+        (if are_short { size_of::<i16>() } else { size_of::<Distance>() }, dense().map(|x| x.1.len()).max());
+    // Distances between the categories that occur; and of one to all, for each thread, before they are made short.
+    let rows = size_of::<Distance>() * longest.unwrap_or(0) * rayon::current_num_threads();
+    memory::require(cell * squares().sum::<usize>() + rows, WHAT)?;
     let (mut spaces, mut ordered) = (Vec::new(), Vec::new());
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for (attribute, unscaled) in unscaled.into_iter().enumerate() {
