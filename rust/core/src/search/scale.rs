@@ -234,6 +234,9 @@ enum Unscaled<'a> {
     Tree(Branches<'a>),
 }
 
+/// Bytes of distances whose number of bits is not looked for before memory is asked for.
+const VERY_MANY: usize = 1 << 30;
+
 /// What needs memory here.
 const WHAT: &str = "distances between categories";
 
@@ -263,8 +266,11 @@ pub(crate) fn measured<'a>(
     };
     let dense = || meanings.iter().zip(&present).filter(|(meaning, _)| is_dense(meaning));
     let squares = || dense().map(|(_, codes)| codes.len() * codes.len());
-    // Of one attribute after another, which distances are different.
+    // Of one attribute after another, which distances are different. Of very many, what they may all take is asked for now:
+    // better too much than to find out how long they are, and then to refuse.
     let different = size_of::<f64>() * squares().max().unwrap_or(0);
+    let all = different + size_of::<Distance>() * squares().sum::<usize>();
+    let different = if all > VERY_MANY { all } else { different };
     let without: usize = meanings.iter().map(|meaning| meaning.categories()).sum();
     memory::require(different + ORDERED * without, WHAT)?;
     let (mut levels, mut are_fractions, mut largest_sum) = (Vec::new(), true, 0.0);
